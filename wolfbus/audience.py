@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, get_args
+from typing import Any, ClassVar, Final, TypeVar, get_args
 
+from wolfbus.departure import departure
 from wolfbus.draws import brain_seed
 from wolfbus.messages.base import Audience, SeatName, unchecked
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Opened, PrivateEvent, PublicEvent
 from wolfbus.messages.requests import Private, PrivateFact, Public, PublicFact, Revealed, Seated, Whispered
+
+E = TypeVar("E")
 
 
 def _types_of(events: Any) -> frozenset[str]:
@@ -79,9 +82,9 @@ class AudienceFilter:
 
     def _add_public_event(self, facts: NewFacts, event: PublicEvent) -> None:
         self._add_public(facts, event)
-        if event.type == "exile" or event.type == "dawn":
-            victim = event.seat if event.type == "exile" else event.died
-            self._wolves = tuple(seat for seat in self._wolves if seat != victim)
+        if (departed := departure(event)) is not None:
+            self._wolves = tuple(seat for seat in self._wolves if seat != departed.seat)
+        if event.type == "dawn":
             self._batches.clear()
         elif event.type == "ended":
             self._reveal(facts)
@@ -130,10 +133,33 @@ class AudienceFilter:
     """Types of event from which what seats are told follows; all others may be left out of what it is fed."""
 
 
+class PrivateThoughts:
+    """Leaves out of a game what people think who agreed to play only if nobody is shown it; fed its events in order.
+
+    The record holds it all the same, for who runs the game.
+    """
+
+    def __init__(self) -> None:
+        self.seats: set[SeatName] = set()
+        """Whose thoughts are private."""
+
+    def without(self, event: E) -> E:
+        """Return the next event, without such a thought."""
+        if not isinstance(event, Answered):
+            return event
+        if event.consent is not None and event.consent.thoughts == "private":
+            self.seats.add(event.seat)
+        if event.thought is None or event.seat not in self.seats:
+            return event
+        return event.model_copy(update={"thought": None})
+
+
 def _seated(opened: Opened) -> Iterator[tuple[SeatName, Seated]]:
     names = tuple(seat.name for seat in opened.seats)
     wolves = tuple(seat.name for seat in opened.seats if seat.role == "Werewolf")
     config = opened.config.model_copy(update={"roles": None})
+    # a fork's brains draw anew; what they answered before is in the record, and is not asked for again
+    seed = opened.seed if opened.fork is None else opened.fork.seed
     for seat in opened.seats:
         partners = tuple(name for name in wolves if name != seat.name) if seat.role == "Werewolf" else ()
         yield (
@@ -146,6 +172,6 @@ def _seated(opened: Opened) -> Iterator[tuple[SeatName, Seated]]:
                 names=names,
                 config=config,
                 brain=seat.brain,
-                brain_seed=brain_seed(opened.seed, seat.name) if seat.in_house else None,
+                brain_seed=brain_seed(seed, seat.name) if seat.in_house else None,
             ),
         )

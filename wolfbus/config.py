@@ -7,6 +7,7 @@ from __future__ import annotations
 import reprlib
 import tomllib
 import unicodedata
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -19,11 +20,14 @@ from wolfbus.errors import ConfigError, fault_of_table
 from wolfbus.package_data import folder_of
 from wolfbus.printable import counted
 from wolfbus.roles import ACTS, FACTS
-from wolfbus.vocabulary import KINDS, ROLES, Kind, Protocol, Reveal, Role
+from wolfbus.vocabulary import KINDS, ROLES, AssessmentTime, Kind, LabelTime, Protocol, Reveal, Role
 from wolfbus.whole_file import read_text_whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+GIVE_UP: Final = 30
+"""Replies in a row that could not be read, and none before, after which a model is given up."""
 
 _LONGEST: Final = 1 << 20
 """Bytes of a TOML file; a megabyte takes the parser about a second."""
@@ -88,6 +92,16 @@ class GameConfig(BaseModel):
     """How model players are asked: "paper" puts one question a call; "compact" lets a brain answer several requests of
     its seat with one call (a statement and its label; judgements and the next bid), for half the calls. Its numbers
     are not those of the paper's protocol."""
+    label: LabelTime | None = Field(default=None, exclude_if=lambda label: label is None)
+    """When a speaker labels its words: "after" they were said, by a request of its own; "with" them, in the same reply;
+    or "both". Unless given it is as in the protocol: paper after, compact with (there a model's label is asked along
+    with the words, and handed in when the request for it comes). Not written unless given."""
+    assess: AssessmentTime = Field(default="live", exclude_if=lambda assess: assess == "live")
+    """When labels and judgements are asked for: "live", as statements are made; "after", when the game is over, of each
+    seat by what it knew when the statement was made; "none". Not written where it is live."""
+    feedback: bool = Field(default=True, exclude_if=lambda feedback: feedback)
+    """Whether a seat's own labels, judgements and smoothed suspicion are part of what it knows afterwards. Not written
+    where it is true."""
     memory: Literal["brief", "full"] = Field(default="brief", exclude_if=lambda memory: memory == "brief")
     """What prompts repeat to a model player of its own thoughts: "brief" all of the last day, and of days before it its
     judgements, in numbers and a line; "full" all of them. No part of the digest; not written where it is brief."""
@@ -166,6 +180,8 @@ class GameConfig(BaseModel):
             raise ValueError(f"overbid_at = {self.overbid_at}: above bid_max = {self.bid_max}, so it could never apply")
         if self.debate_turns == 0 and not self.vote_reasons:
             raise ValueError("debate_turns = 0 and vote_reasons = false: nobody would ever make a statement")
+        if self.assess != "live" and self.label_asked != "after":
+            raise ValueError(f'assess = "{self.assess}": no label is asked in a game, so label must be "after"')
         if self.roles is not None:
             self._check_roles(self.roles)
 
@@ -190,6 +206,21 @@ class GameConfig(BaseModel):
         """Return how many seats hold `role`."""
         seats: int = getattr(self, FACTS[role].count)
         return seats
+
+    @property
+    def label_asked(self) -> LabelTime:
+        """When speakers label their words, be it by `label` or by the protocol."""
+        return self.label or ("with" if self.protocol == "compact" else "after")
+
+    @property
+    def labels_words(self) -> bool:
+        """Whether the reply that holds the words holds their label, too."""
+        return self.label in {"with", "both"}
+
+    @property
+    def feeds_back(self) -> bool:
+        """Whether what a seat made of statements is part of what it knows during the game."""
+        return self.feedback and self.assess == "live"
 
     @property
     def exact_overbid_factor(self) -> Fraction:
@@ -272,6 +303,9 @@ _VERBS: Final[dict[Kind, str]] = {
 }
 
 
+_LABELLED: Final = {"with": " as it makes it", "both": " as it makes it, and again afterwards"}
+
+
 @lru_cache(maxsize=64)
 def rules_text(config: GameConfig, *, technical: bool = True) -> str:
     """Return the rules of a game as plain text, sections under headings, for people and for prompts.
@@ -290,7 +324,9 @@ def rules_text(config: GameConfig, *, technical: bool = True) -> str:
             values,
             seats=config.seats,
             roles=", ".join(f"{n} {FACTS[role].plural if n > 1 else role}" for role, n in counts.items()),
-            nights=[line for role in FACTS if role in counts for line in _nights(role, config)],
+            nights=_rule_lines(config, {role: FACTS[role].rules for role in FACTS if role in counts}),
+            days=_rule_lines(config, {role: FACTS[role].day_rules for role in FACTS if role in counts}),
+            labelled=_LABELLED.get(config.label or "", ""),
             old=1 - Decimal(repr(config.alpha)),
             technical=technical,
             times=_times(config),
@@ -299,11 +335,13 @@ def rules_text(config: GameConfig, *, technical: bool = True) -> str:
     )
 
 
-def _nights(role: Role, config: GameConfig) -> list[str]:
-    """Return what is told of a role's nights, line by line."""
-    the = f"{'The' if config.count(role) == 1 else 'Each'} {role}"
-    text = _words().from_string(FACTS[role].rules).render(dict(config), The=the)
-    return [line for line in text.split("\n") if line]
+def _rule_lines(config: GameConfig, templates: Mapping[Role, str]) -> list[str]:
+    """Return what is told of the roles of a game, line by line."""
+    lines: list[str] = []
+    for role, template in templates.items():
+        the = f"{'The' if config.count(role) == 1 else 'Each'} {role}"
+        lines += _words().from_string(template).render(dict(config), The=the).split("\n")
+    return [line for line in lines if line]
 
 
 def _times(config: GameConfig) -> str:

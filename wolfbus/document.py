@@ -8,9 +8,9 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
-from wolfbus.formats import visible
+from wolfbus.printable import visible
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -216,6 +216,40 @@ def warning(*parts: Part) -> Prose:
 def columns(*names: str) -> tuple[TableColumn, ...]:
     """Return columns of numbers under a first one of words."""
     return tuple(TableColumn(name, wide=place == 0) for place, name in enumerate(names))
+
+
+def as_values(block: Block) -> dict[str, Any]:
+    """Return a paragraph, a table or a figure's caption as plain values, for a page that draws it itself; of other
+    blocks nothing.
+
+    A paragraph has ``tone`` and ``parts``, words or ``{"text", "strong"?, "to"?}``; a table ``caption``, ``columns``,
+    ``rows`` and ``remarks``, and of a row's cells ``text``, ``under`` and ``to``; a figure ``caption`` and ``figure``,
+    its key. ``to`` is an anchor of the report.
+    """
+    match block:
+        case Prose():
+            return {"tone": block.tone, "parts": [_part_values(part) for part in block.parts]}
+        case TableBlock():
+            rows = [[_cell_values(cell) for cell in (row.head, *row.cells)] for row in block.rows]
+            names = [column.name for column in block.columns]
+            return {"caption": block.caption, "columns": names, "rows": rows, "remarks": block.remarks()}
+        case Figure():
+            return {"caption": block.caption, "figure": block.key}
+    return {}
+
+
+def _part_values(part: Part) -> Any:
+    match part:
+        case Strong():
+            return {"text": visible(part.text), "strong": True}
+        case LinkText():
+            return {"text": visible(part.text), "to": part.to if isinstance(part.to, str) else part.to.anchor}
+    return visible(part)
+
+
+def _cell_values(cell: Cell) -> dict[str, Any]:
+    link = {} if cell.link is None else {"to": cell.link.anchor}
+    return {"text": visible(cell.text), "under": visible(cell.under), **link}
 
 
 WIDTH: Final = 100

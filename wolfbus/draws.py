@@ -79,3 +79,15 @@ def game_seed(seed: str, number: int) -> str:
     game 1 has a drawn one too: seeds are told when their games end.
     """
     return f"{draw(seed, 'game', n=number) >> 128:032x}"
+
+
+def fork_seed(seed: str, game: str, event: int, k: int) -> str:
+    """Return the seed of all draws after a fork, H(parent, event, k): the same for every arm, another for every `k`.
+
+    Args:
+        seed: the parent's seed.
+        game: the parent's id.
+        event: number of the parent's event from which on the game is played anew.
+        k: which fork of that event, from 1.
+    """
+    return hashlib.sha256(f"{seed}|fork|{game}|{event}|{k}".encode()).hexdigest()

@@ -1,7 +1,8 @@
-"""Words of a model, made safe to print: one line, visible characters only, of bounded length.
+"""Words of strangers, made safe to show: on one line of a terminal (`printable`), on a page or in a file (`visible`).
 
 Statements, names and notes may come from any model, agent or edited record. A terminal would obey control sequences in
-them, and direction marks or piles of accents could make one player's words look like another's.
+them, and direction marks or piles of accents could make one player's words look like another's. What a model is shown
+of others' words is in `players.llm.prompts.quoting`, whose tables must never change.
 """
 
 from __future__ import annotations
@@ -25,8 +26,19 @@ _SEQUENCE: Final = re.compile(
     r"|\x1b[ -/]*[0-~]?"
 )
 _MARKS: Final = 2
-"""Combining marks kept on one character; no living orthography needs many more."""
-_FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
+"""Combining marks kept on one character: no living orthography needs many more, and they would climb over the lines
+above."""
+_JOINER: Final = "\u200d"
+_BLANK: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+"""Letters that are drawn as nothing."""
+_NO_WIDTH: Final = re.compile("[\u115f\u1160\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U0010ffff\U0001f3fb-\U0001f3ff]")
+"""Characters that are drawn as nothing, or change how wide the one before is drawn, on which terminals disagree."""
+_LINE_PARTS: Final = re.compile(r"([\n\t])")
+_PLAIN: Final = re.compile(
+    "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0391-\u03a1\u03a3-\u03ff\u0400-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e"
+    "\u3041-\u3096\u309d-\u30ff\u4e00-\u9fef\uac00-\ud7a3]*"
+)
+"""Characters of the commonest scripts that neither hide nor climb: most texts need no second look."""
 
 
 def spoken(text: str, limit: int = STATEMENT_SHOWN) -> str:
@@ -47,9 +59,12 @@ def name_of(name: str | None) -> str:
 
 
 def in_plain_words(values: Mapping[str, object]) -> str:
-    """Return an event or fact that nothing better is known to say of, from its values: "howl: round 2, seat Ada"."""
-    parts = (f"{name} {value}" for name, value in values.items() if name != "type")
-    return printable(f"{values['type']}: {', '.join(parts)}".replace("_", " "), NOTE_SHOWN)
+    """Return an event or fact of which nothing better is known to say, from its values: "howl: round 2, seat Ada"; of
+    fields alone, without a type, "round 2, seat Ada".
+    """
+    parts = ", ".join(f"{name} {value}" for name, value in values.items() if name != "type")
+    head = f"{values['type']}: " if "type" in values else ""
+    return printable(f"{head}{parts}".replace("_", " "), NOTE_SHOWN)
 
 
 def error_in_words(error: BaseException, limit: int = 300) -> str:
@@ -123,32 +138,65 @@ def printable(text: str, limit: int = STATEMENT_SHOWN) -> str:
 
 @functools.lru_cache(maxsize=128)
 def _clean(text: str) -> str:
-    if not (text.isascii() and text.isprintable()):
-        text = _visible(_SEQUENCE.sub("", text))
-    return " ".join(text.split())
+    return " ".join(_made_safe(_SEQUENCE.sub("", text), _in_a_terminal).split())
 
 
-def _visible(text: str) -> str:
-    characters: list[str] = []
+def visible(text: str, *, lines: bool = False) -> str:
+    """Return `text` with a printed code, such as [U+202E], for every character that hides or turns others around.
+
+    These are control, format and direction characters, lone surrogates, private and unassigned ones. Joiners inside
+    emoji stay, and so do two combining marks on a character. Pages and files show words like this; what stands around
+    them is markup, so nothing need be left out.
+
+    Args:
+        text: anything.
+        lines: keep line breaks and tabs, for text that is shown in lines.
+    """
+    if not lines:
+        return _made_safe(text, _on_a_page)
+    return "".join(part if part in {"\n", "\t"} else _made_safe(part, _on_a_page) for part in _LINE_PARTS.split(text))
+
+
+def words(text: str, limit: int, *, lines: bool = False) -> str:
+    """Return at most `limit` characters of `text`, all visible, and how many are left out."""
+    beginning = visible(text[:limit], lines=lines)
+    left = len(text) - limit
+    return beginning if left <= 0 else f"{beginning}… ({left:,} more characters in the record)"
+
+
+def _made_safe(text: str, show: Callable[[str, str, str], str]) -> str:
+    """Return `text` as `show` makes it, given each character, its category and the character before it.
+
+    Of combining marks in a row no more than `_MARKS` are shown at all.
+    """
+    if _PLAIN.fullmatch(text):
+        return text
+    pieces: list[str] = []
     marks = 0
+    before = ""
     for character in text:
         category = unicodedata.category(character)
-        if category in {"Mn", "Me"}:
-            marks += 1
-            # variation selectors change how wide a character is drawn, and terminals disagree on it
-            if marks <= _MARKS and not "\ufe00" <= character <= "\ufe0f" and character < "\U000e0100":
-                characters.append(character)
-            continue
-        marks = 0
-        if category in {"Zs", "Zl", "Zp"} or character in "\t\n\v\f\r\x85":
-            characters.append(" ")
-        elif category in {"Cs", "Co", "Cn"}:
-            characters.append("\ufffd")
-        elif "\U0001f1e6" <= character <= "\U0001f1ff":
-            # two letters make a flag of a width that terminals disagree on
-            characters.append(chr(ord("A") + ord(character) - 0x1F1E6))
-        elif (
-            category not in {"Cc", "Cf"} and character not in _FILLERS and not "\U0001f3fb" <= character <= "\U0001f3ff"
-        ):
-            characters.append(character)
-    return "".join(characters)
+        marks = marks + 1 if category in {"Mn", "Me"} else 0
+        if marks <= _MARKS:
+            pieces.append(show(character, category, before))
+        before = character
+    return "".join(pieces)
+
+
+def _in_a_terminal(character: str, category: str, before: str) -> str:  # noqa: ARG001
+    if category in {"Zs", "Zl", "Zp"} or character in "\t\n\v\f\r\x85":
+        return " "
+    if category in {"Cs", "Co", "Cn"}:
+        return "\ufffd"
+    if "\U0001f1e6" <= character <= "\U0001f1ff":
+        # two letters make a flag of a width that terminals disagree on
+        return chr(ord("A") + ord(character) - 0x1F1E6)
+    return "" if category in {"Cc", "Cf"} or _NO_WIDTH.match(character) else character
+
+
+def _on_a_page(character: str, category: str, before: str) -> str:
+    if character == _JOINER and before and unicodedata.category(before) in {"So", "Sk", "Mn"}:
+        return character
+    if category in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} or character in _BLANK:
+        return f"[U+{ord(character):04X}]"
+    return character

@@ -1,4 +1,4 @@
-"""What each role is: its side, how many there are, what it is asked at night, how it is told of and drawn.
+"""What each role is: its side, how many there are, what it alone is asked, how it is told of and drawn.
 
 All of it stands in ``roles.toml``; rules, prompts, questions to people, forms of replies, figures and the padding of
 nights are made from there.
@@ -33,9 +33,10 @@ class Mark(PackageData):
     dark: str
 
 
-class NightAct(PackageData):
-    """Something that a role is asked for at night: to name a player. See ``roles.toml`` for the members."""
+class Act(PackageData):
+    """Something that a role is asked for: to name a player. See ``roles.toml`` for the members."""
 
+    span: Literal["night", "day"] = "night"
     verb: str
     noun: str
     default: str
@@ -55,8 +56,9 @@ class RoleFacts(PackageData):
     words: tuple[str, ...] = ()
     figure: Mark
     rules: str = ""
+    day_rules: str = ""
     goal: str
-    acts: Mapping[Kind, NightAct] = {}
+    acts: Mapping[Kind, Act] = {}
 
 
 class _Roles(RootModel[dict[Role, RoleFacts]]):
@@ -66,8 +68,8 @@ class _Roles(RootModel[dict[Role, RoleFacts]]):
 FACTS: Final[Mapping[Role, RoleFacts]] = read_data("wolfbus", "roles", _Roles).root
 """What each role is, in the order in which the rules tell of their nights."""
 
-ACTS: Final[Mapping[Kind, NightAct]] = {kind: act for facts in FACTS.values() for kind, act in facts.acts.items()}
-"""What is asked at night, by kind of request."""
+ACTS: Final[Mapping[Kind, Act]] = {kind: act for facts in FACTS.values() for kind, act in facts.acts.items()}
+"""What single roles are asked, most of it at night, by kind of request."""
 
 ROLE_WORDS: Final[Mapping[str, Role]] = {
     word: role for role, facts in FACTS.items() for word in (role.lower(), *facts.words)

@@ -7,24 +7,25 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, TypeAlias, assert_never
 from weakref import WeakValueDictionary
 
 from wolfbus.config import GameConfig
+from wolfbus.departure import Departure, departure
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName, slim
-from wolfbus.messages.content import Content, Judgement, Proposal
+from wolfbus.messages.content import Ballot, Choice, Content, Judgement, Proposal, Speech
 from wolfbus.messages.events import (
     AnyAnswered,
-    Dawn,
+    Departing,
     Ended,
-    Exile,
     PrivateEvent,
     Statement,
 )
 from wolfbus.messages.requests import (
+    Ask,
     Private,
     PrivateFact,
     Public,
@@ -70,7 +71,8 @@ class PublicKnowledge:
         facts: all public facts in order.
         statements: public statements by number.
         tallies: votes by round, voter to target.
-        dead: who left and how, in order: name to "night" or "exile".
+        departures: who left, in order, by name.
+        dead: how they left: name to "night", "exile" or another `wolfbus.departure.WAYS`.
         revealed: teams and roles that became public, with a death or at the end.
         exiles: numbers of the facts that ended a round.
         round: rounds begun.
@@ -80,6 +82,7 @@ class PublicKnowledge:
     facts: Sequence[PublicFact] = ()
     statements: Mapping[int, Statement] = field(default_factory=dict)
     tallies: Mapping[int, dict[SeatName, SeatName | None]] = field(default_factory=dict)
+    departures: Mapping[SeatName, Departure] = field(default_factory=dict)
     dead: Mapping[SeatName, str] = field(default_factory=dict)
     revealed: Mapping[SeatName, Role | Team] = field(default_factory=dict)
     exiles: tuple[int, ...] = ()
@@ -97,27 +100,26 @@ class PublicKnowledge:
 
     def _with_facts(self, all_facts: Sequence[PublicFact]) -> PublicKnowledge:
         statements, tallies = dict(self.statements), self.tallies
-        dead, revealed, exiles = self.dead, self.revealed, self.exiles
+        departures, revealed, exiles = self.departures, self.revealed, self.exiles
         round_, ended = self.round, self.ended
         for number, fact in enumerate(all_facts[len(self.facts) :], len(self.facts) + 1):
             slim(fact)
+            if (departed := departure(fact)) is not None and departed.seat not in departures:
+                departures = {**departures, departed.seat: departed}
+                if departed.revealed is not None:
+                    revealed = {**revealed, departed.seat: departed.revealed}
             if fact.type == "statement":
                 statements[fact.statement] = fact
             elif fact.type == "tally":
                 tallies = {**tallies, fact.round: fact.votes}
-            elif fact.type == "dawn" or fact.type == "exile":
-                name, how = (fact.died, "night") if fact.type == "dawn" else (fact.seat, "exile")
-                role_or_team = fact.role or fact.team
-                if name is not None:
-                    dead = {**dead, name: how}
-                    revealed = revealed if role_or_team is None else {**revealed, name: role_or_team}
-                if fact.type == "exile":
-                    exiles, round_ = (*exiles, number), fact.round + 1
+            elif fact.type == "exile":
+                exiles, round_ = (*exiles, number), fact.round + 1
             elif fact.type == "ended":
                 ended, round_ = fact, fact.rounds
             elif fact.type == "revealed":
                 revealed = {**revealed, **fact.roles}
-        return PublicKnowledge(all_facts, statements, tallies, dead, revealed, exiles, round_, ended)
+        dead = {name: departed.how for name, departed in departures.items()}
+        return PublicKnowledge(all_facts, statements, tallies, departures, dead, revealed, exiles, round_, ended)
 
 
 _shared_knowledge: Final[WeakValueDictionary[tuple[int, int], PublicKnowledge]] = WeakValueDictionary()
@@ -191,7 +193,7 @@ class SeatView:
 
     @property
     def dead(self) -> Mapping[SeatName, str]:
-        """Who left and how, in order: name to "night" or "exile"."""
+        """Who left and how, in order: name to "night", "exile" or another `wolfbus.departure.WAYS`."""
         return self.knowledge.dead
 
     @property
@@ -222,12 +224,17 @@ class SeatView:
         return tuple(name for name in self.names if name not in dead and name != me)
 
     @property
-    def death(self) -> Dawn | Exile | None:
+    def death(self) -> Departing | None:
         """The public fact by which this seat left the game; None while it lives."""
         if self.me not in self.dead:
             return None
-        left = (fact for fact in self.public if isinstance(fact, Dawn | Exile))
-        return next(fact for fact in left if self.me == (fact.died if isinstance(fact, Dawn) else fact.seat))
+        departing = (fact for fact in self.public if isinstance(fact, Departing))
+        return next(fact for fact in departing if (left := departure(fact)) is not None and left.seat == self.me)
+
+    @property
+    def departures(self) -> Mapping[SeatName, Departure]:
+        """Who left, in order, by name."""
+        return self.knowledge.departures
 
     @property
     def private_known(self) -> int:
@@ -270,7 +277,10 @@ class SeatView:
             raise RulesError(f"{self.me}: private fact {news.n} came before public fact {news.after}; some are missing")
         self._last_private = news.n
         # a catch-up tells all public facts first: only their number says in which round this one fell
-        self._learn(news.fact, 1 + bisect_right(self.knowledge.exiles, news.after))
+        round_ = 1 + bisect_right(self.knowledge.exiles, news.after)
+        # what a seat does as it leaves belongs to the round that it leaves in
+        left = self.departures.get(self.me)
+        self._learn(news.fact, round_ if left is None else min(round_, left.round))
         if len(self.private) > len(self.private_after):
             self.private_after.append(news.after)
         return True
@@ -280,15 +290,12 @@ class SeatView:
             self._add_answer(fact, round_)
         elif fact.type == "whispered":
             slim(fact)
-            self.whispers.append(fact)
-            self.private.append(fact)
+            self.remember(fact)
         elif fact.type == "seated":
             self._set_seat(fact)
         elif isinstance(fact, PrivateEvent):
             # one of which nothing more is made is remembered as it is
-            if fact.type == "inspection":
-                self.inspections[fact.target] = fact.role
-            self.private.append(fact)
+            self.remember(fact)
         else:
             assert_never(fact)
 
@@ -304,20 +311,34 @@ class SeatView:
         if fact.kind == "assess_other":
             # one of a statement that was never told says nothing
             spoken = self.statements.get(fact.about or 0)
-            if fact.content is not None and spoken is not None:
+            if self.config.feedback and fact.content is not None and spoken is not None:
                 self._add_judgement(spoken, fact.content, fact.thought)
             return
         if fact.kind == "bid":
             return
         if fact.content is not None:
             slim(fact.content)
-        answer = OwnAnswer(round_, fact.kind, fact.about, fact.outcome, fact.content, fact.thought)
-        self.answers.append(answer)
-        self.private.append(answer)
-        if fact.kind == "protect" and fact.content is not None and fact.content.target is not None:
-            self.protections.append((round_, fact.content.target))
-        elif fact.kind == "whisper" and fact.content is not None:
-            self._proposed = (round_, fact.content)
+        content = fact.content
+        if not self.config.feedback:
+            if fact.kind == "assess_own":
+                return
+            if isinstance(content, Speech | Ballot) and content.label is not None:
+                content = content.model_copy(update={"label": None})
+        self.remember(OwnAnswer(round_, fact.kind, fact.about, fact.outcome, content, fact.thought))
+
+    def remember(self, memory: Memory) -> None:
+        """Add what this seat alone learned or did to all that follows from it, its judgements apart."""
+        self.private.append(memory)
+        if isinstance(memory, Whispered):
+            self.whispers.append(memory)
+        elif isinstance(memory, OwnAnswer):
+            self.answers.append(memory)
+            if isinstance(memory.content, Choice) and memory.kind == "protect" and memory.content.target is not None:
+                self.protections.append((memory.round, memory.content.target))
+            elif isinstance(memory.content, Proposal):
+                self._proposed = (memory.round, memory.content)
+        elif not isinstance(memory, OwnJudgement) and memory.type == "inspection":
+            self.inspections[memory.target] = memory.role
 
     def _add_judgement(self, spoken: Statement, judgement: Judgement, thought: str | None) -> None:
         self.suspicion.judge(self.me, spoken.speaker, judgement.suspicion)
@@ -332,6 +353,58 @@ class SeatView:
         )
         self.private.append(own_judgement)
 
+    def at(self, statement: int) -> SeatView:
+        """Return what this seat knew when it could first assess a statement, so that it can be asked about it later.
+
+        What it has said of statements is no part of that: it is for games whose labels and judgements come at the end.
+        """
+        place = next((n for n, fact in enumerate(self.public) if _is_statement(fact, statement)), None)
+        if place is None:
+            return self
+        end = place + 1
+        # reasons of one vote are told together
+        while self.statements[statement].phase == "vote" and isinstance(self._fact(end), Statement):
+            end += 1
+        return self._made_anew(self.public[:end], place)
+
+    def imagined(self, ask: Ask, text: str) -> tuple[Ask, SeatView]:
+        """Return the request to label words that this seat is about to say, and what it knows as if they were said.
+
+        Args:
+            ask: the request that the words answer.
+            text: the words.
+        """
+        number = 1 + max(self.statements, default=0)
+        statement = Statement(
+            statement=number, round=ask.round, phase=ask.phase, turn=ask.turn, speaker=self.me, text=text.strip()
+        )
+        label = ask.model_copy(update={"kind": "assess_own", "about": number, "legal": None})
+        return label, replace(self, knowledge=self.knowledge.after([statement]))
+
+    def _fact(self, index: int) -> PublicFact | None:
+        return self.public[index] if index < len(self.public) else None
+
+    def _made_anew(self, facts: Sequence[PublicFact], before: int) -> SeatView:
+        """Return a view that has heard these public facts, and what it alone learned before it heard so many."""
+        then = replace(
+            self,
+            knowledge=PublicKnowledge().after(facts),
+            inspections={},
+            protections=[],
+            whispers=[],
+            answers=[],
+            judgements={},
+            suspicion=Suspicion(self.config.alpha, self.config.prior),
+            private=[],
+            private_after=[],
+            _proposed=None,
+        )
+        for memory, after in zip(self.private, self.private_after, strict=True):
+            if after <= before:
+                then.remember(memory)
+                then.private_after.append(after)
+        return then
+
     def proposals(self) -> dict[SeatName, Proposal]:
         """Return this night's latest proposals of this wolf and its living partners, by name."""
         latest: dict[SeatName, Proposal] = {}
@@ -341,6 +414,10 @@ class SeatView:
         if self._proposed is not None and self._proposed[0] == self.round:
             latest[self.me] = self._proposed[1]
         return latest
+
+
+def _is_statement(fact: PublicFact, number: int) -> bool:
+    return isinstance(fact, Statement) and fact.statement == number
 
 
 @lru_cache(maxsize=64)

@@ -37,8 +37,9 @@ failed."""
 Deception: TypeAlias = Literal["none", "omission", "distortion", "misdirection", "fabrication", "unspecified"]
 """Taxonomy of section 4.2; "unspecified" is ours, for a statement called deceptive without a kind."""
 
-Verdict: TypeAlias = Literal["true", "lie", "mistake", "uncheckable"]
-"""What a claim turns out to be: a lie when the speaker's own view entails that it is false, a mistake when not."""
+Verdict: TypeAlias = Literal["true", "lie", "mistake", "uncheckable", "insincere"]
+"""What a claim turns out to be: a lie when the speaker's own view entails that it is false, a mistake when not; of what
+leaves open what somebody is, insincere when the speaker's own view entails the contrary."""
 
 Winner: TypeAlias = Team | None
 
@@ -51,9 +52,17 @@ Reveal: TypeAlias = Literal["none", "team", "role"]
 Protocol: TypeAlias = Literal["paper", "compact"]
 """How many requests a model's reply may answer: one, or several of its seat."""
 
-SCRIPTS: Final = frozenset({"scripted", "random", "silent"})
+LabelTime: TypeAlias = Literal["after", "with", "both"]
+"""When speakers are asked to label their words: afterwards, in the reply that holds the words, or both."""
+
+AssessmentTime: TypeAlias = Literal["live", "after", "none"]
+"""When labels and judgements are asked for: as statements are made, when the game is over, or never."""
+
+SCRIPTS: Final = frozenset({"scripted", "bayes", "random", "silent"})
 """Brains of ours without a model, a person or a program: they answer at once, and know nothing of time."""
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 DECEPTIONS: Final[tuple[Deception, ...]] = get_args(Deception)
+LABEL_TIMES: Final[tuple[LabelTime, ...]] = get_args(LabelTime)
+ASSESSMENT_TIMES: Final[tuple[AssessmentTime, ...]] = get_args(AssessmentTime)

@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from tests.bus.parts import forget_claims
+from tests.bus.parts import SOON_S, forget_claims
 from tests.proxy import Proxy
 from tests.waiting import wait_until
 from wolfbus.bus import Bus, open_bus
@@ -83,6 +83,12 @@ def redis_bus(redis_url: str) -> Iterator[Bus]:
 
 
 @pytest.fixture
+def one_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocked reads come back only when something wakes them, and not every other second."""
+    monkeypatch.setattr("wolfbus.bus.redis.reader.SLICE_S", SOON_S)
+
+
+@pytest.fixture
 def proxy(redis_server: RedisServer, redis_url: str) -> Iterator[Proxy]:
     with Proxy(redis_server.port) as proxy:
         yield proxy
@@ -91,6 +97,6 @@ def proxy(redis_server: RedisServer, redis_url: str) -> Iterator[Proxy]:
 @pytest.fixture
 def far_bus(proxy: Proxy) -> Iterator[Bus]:
     """A bus whose connections all go through the proxy."""
-    bus = open_bus(f"redis://127.0.0.1:{proxy.port}?patience=5")
+    bus = open_bus(f"redis://127.0.0.1:{proxy.port}?patience={SOON_S}")
     yield bus
     bus.close()

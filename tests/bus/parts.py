@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
 
+from tests.waiting import PATIENCE_S
 from wolfbus.bus import Bus, Commit, Entry, Owner, Reader, streams
 from wolfbus.errors import BusError
 
@@ -21,7 +22,9 @@ OUT = streams.outbox(HOUSE, "ann")
 IN_ANN = streams.inbox(HOUSE, "ann")
 IN_BOB = streams.inbox(HOUSE, "bob")
 
-SOON_S = 10.0
+SOON_S = PATIENCE_S
+AT_ONCE_S = SOON_S / 2
+"""What takes less did not wait for `SOON_S`."""
 """Far more than anything here takes; a test that waits this long has failed."""
 
 

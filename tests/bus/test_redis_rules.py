@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -104,29 +103,9 @@ def test_connections_bear_a_name_and_readers_have_their_own(redis_bus: Bus, redi
 
 
 @pytest.fixture(scope="module")
-def tls_server(redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("openssl is not installed")
-    folder = tmp_path_factory.mktemp("tls")
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
-    request = (
-        f"req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=wolfbus -addext subjectAltName=IP:127.0.0.1 "
-        f"-keyout {key.name} -out {certificate.name}"
-    )
-    subprocess.run(
-        [openssl, *request.split()],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
-    try:
-        with RedisServer(tls=(certificate, key, certificate)) as server:
-            yield server
-    except BusError as error:
-        if "tls-" not in str(error):
-            raise
-        pytest.skip("this redis-server was built without TLS")
+def tls_server(tls_files: tuple[Path, Path, Path]) -> Iterator[RedisServer]:
+    with RedisServer(tls=tls_files) as server:
+        yield server
 
 
 def test_tls_with_a_certificate_of_ones_own_will_do(tls_server: RedisServer) -> None:

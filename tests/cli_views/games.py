@@ -13,13 +13,15 @@ import pytest
 from rich.cells import cell_len
 
 from tests.game.driver import Missing, Question, play
+from tests.game.living import left_in
 from wolfbus.audience import AudienceFilter
 from wolfbus.cli.terminal.playback import Display, open_display
 from wolfbus.config import GameConfig
+from wolfbus.departure import departure
 from wolfbus.messages.content import AccusationClaim, Ballot, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Answered, AnyEvent
 from wolfbus.record.line import Recorded
-from wolfbus.state import GameState
+from wolfbus.truth import GameFacts
 from wolfbus.view import SeatView
 
 NAMES = ("Ada", "Hugo", "Mona", "Kira", "Wim", "Raj", "Sofia", "Bartholomew")
@@ -120,11 +122,52 @@ def is_harmless(text: str) -> bool:
     return all(unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for c in text)
 
 
-def state_of(records: Sequence[Recorded], until: int | None = None) -> GameState:
-    state = GameState()
-    for entry in records[:until]:
-        state.feed(entry.event)
-    return state
+def suspicion_of(records: Sequence[Recorded], until: int | None = None) -> dict[tuple[str, str], float]:
+    """Return the smoothed suspicion of every pair with a judgement, from what each observer is told."""
+    views = {name: view_of(records, name, until) for name in names_in(records)}
+    return {
+        (observer, target): view.suspicion.of(observer, target)
+        for observer, view in views.items()
+        for target in views
+        if view.suspicion.judged(observer, target)
+    }
+
+
+def names_in(records: Sequence[Recorded]) -> list[str]:
+    """Return the players of a game, in seating order."""
+    return [seat.name for seat in records[0].event.seats]
+
+
+def mean_suspicion(records: Sequence[Recorded], target: str, until: int | None = None) -> float | None:
+    """Return what a player is suspected on the mean by those who had to find out: the living by the living, others by
+    all who have judged them.
+    """
+    left, knew = left_in(records, until), informed_pairs(records, until)
+    values = [
+        value
+        for (observer, judged), value in suspicion_of(records, until).items()
+        if judged == target and (target in left or observer not in left) and not knew[observer, target]
+    ]
+    return sum(values) / len(values) if values else None
+
+
+def informed_pairs(records: Sequence[Recorded], until: int | None = None) -> dict[tuple[str, str], bool]:
+    """Return of every pair with a judgement whether the observer knew what the target is as it last judged it."""
+    opened = records[0].event
+    facts = GameFacts({seat.name: seat.role for seat in opened.seats}, opened.config.reveal_on_death)
+    speakers: dict[int, str] = {}
+    pairs: dict[tuple[str, str], bool] = {}
+    for event in (entry.event for entry in records[:until]):
+        if event.type == "statement":
+            speakers[event.statement] = event.speaker
+        elif event.type == "inspection":
+            facts.inspect(event.round, event.seat, event.target, event.role)
+        elif departed := departure(event):
+            facts.leave(departed.seat, departed.how)
+        elif event.type == "answered" and event.kind == "assess_other" and event.content is not None:
+            target = speakers[event.about]
+            pairs[event.seat, target] = facts.informed(event.seat, target)
+    return pairs
 
 
 def view_of(records: Sequence[Recorded], seat: str, until: int | None = None) -> SeatView:

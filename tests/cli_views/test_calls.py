@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from tests.cli_views.conftest import Replay
-from tests.cli_views.games import HOSTILE, drawn, is_harmless, lines_of, recorded, state_of
+from tests.cli_views.games import HOSTILE, drawn, is_harmless, lines_of, recorded
 from tests.game.driver import play
 from tests.golden.running import wolfbus
 from tests.llm.calls.woven import SHORT, call, game, lines, one_each, weave
+from tests.published_log import PUBLISHED
 from wolfbus.cli.terminal.playback import pause_for
 from wolfbus.messages.calls import Call
 from wolfbus.messages.content import Speech
@@ -104,10 +105,11 @@ def test_a_server_that_never_says_the_same_twice_floods_nothing():
 
 
 def test_the_live_view_tells_in_its_last_line_what_was_spent():
-    usage = state_of(played()).usage
+    calls = calls_in(played())
+    failed = sum(entry.event.error is not None for entry in calls)
     votes = sum(line.event.kind == "vote" for line in calls_in(played()))
     for size in ((120, 40), (80, 24), (60, 12), (200, 60)):
-        assert drawn(played(), *size)[-1].startswith(f"{usage.calls} model calls ({usage.failed} failed) · ")
+        assert drawn(played(), *size)[-1].startswith(f"{len(calls)} model calls ({failed} failed) · ")
     assert f"at least ${votes / 4:.4f}" in drawn(played())[-1]
     assert not any("model call" in line for line in drawn([]))
     assert not any(pause_for(line.event) for line in played() if line.event.type in {"segment", "model_call"})
@@ -253,15 +255,14 @@ def test_a_packed_record_lists_the_same_calls(tmp_path: Path, replay: Replay):
     assert wolfbus(tmp_path, "replay", "game.ndjson.gz", "--calls").out == replay(played(), "--calls").out
 
 
+@pytest.mark.published_log
 def test_a_published_log_has_no_calls_and_its_replies_are_told_by_rung():
-    log = Path(__file__).parents[3] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
-    if not log.is_file():
-        pytest.skip("the published log is not here")
-    refused = wolfbus(log.parent, "replay", log.name, "--calls")
+    folder, name = PUBLISHED.parent, PUBLISHED.name
+    refused = wolfbus(folder, "replay", name, "--calls")
     assert refused.code == 2
     assert "--calls needs a wolfbus record" in refused.err
     rungs = "extracted 86 (94.5%), repaired 5 (5.5%), coerced 0 (0.0%), lost 0 (0.0%)"
-    assert rungs in wolfbus(log.parent, "replay", log.name).out
-    value = json.loads(wolfbus(log.parent, "replay", log.name, "--json").out)
+    assert rungs in wolfbus(folder, "replay", name).out
+    value = json.loads(wolfbus(folder, "replay", name, "--json").out)
     assert (value["reread"]["replies"], value["reread"]["extracted"]) == (91, {"n": 86, "share": 86 / 91})
     assert value["metrics"]["repair"]["overall"]["repaired"] == 5

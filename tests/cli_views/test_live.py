@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cli_views.games import SEEDS, at_terminal, drawn, hostile, lively, recorded, state_of
+from tests.cli_views.games import SEEDS, at_terminal, drawn, hostile, lively, names_in, recorded, suspicion_of
 from tests.game.driver import play
 from wolfbus.cli.terminal.playback import play_back
 from wolfbus.config import GameConfig
@@ -47,21 +47,21 @@ def test_a_small_terminal_shows_players_and_debate_and_a_large_one_everything():
     common = ("Players", "Transcript", "win")
     assert [word for word in common if word not in small] == []
     assert "Suspicion of the row" not in small
-    state = state_of(lively("7"))
-    more = ("Suspicion of the row", f"Vote {state.round}", "Night", "hunted", *state.seats)
+    rounds = lively("7")[-1].event.rounds
+    more = ("Suspicion of the row", f"Vote {rounds}", "Night", "hunted", *names_in(lively("7")))
     assert [word for word in (*common, *more) if word not in large] == []
 
 
 def test_the_matrix_shows_two_digits_for_every_judged_pair():
-    state = state_of(lively("7"))
+    names, suspicion = names_in(lively("7")), suspicion_of(lively("7"))
     frame = drawn(lively("7"), 200, 60)
     head = next(number for number, line in enumerate(frame) if "Suspicion of the row" in line)
     start = frame[head].index("Suspicion of the row")
-    for observer, line in zip(state.seats, frame[head + 2 :], strict=False):
-        judged = [target for target in state.seats if state.suspicion.judged(observer, target)]
-        row = line[start : start + 14 + 4 * len(state.seats)]
+    for observer, line in zip(names, frame[head + 2 :], strict=False):
+        judged = [target for target in names if (observer, target) in suspicion]
+        row = line[start : start + 14 + 4 * len(names)]
         assert row.startswith(observer)
-        met = [f"{min(99, round(100 * state.suspicion.of(observer, target))):02d}" for target in judged]
+        met = [f"{min(99, round(100 * suspicion[observer, target])):02d}" for target in judged]
         assert re.findall(r"\b\d\d\b", row) == met
 
 

@@ -1,44 +1,52 @@
-"""The researcher's state is what the record says, at every point of it."""
+"""What a researcher is shown of one point of a game is what the record says up to there."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import pytest
 
-from tests.cli_views.games import SEEDS, lively, state_of, view_of
+from tests.cli_views.conftest import Replay
+from tests.cli_views.games import SEEDS, lively, mean_suspicion, names_in, suspicion_of
+from tests.game.living import left_in
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_statement_is_there_with_what_was_said_of_it(seed: str):
-    events = [line.event for line in lively(seed)]
-    state = state_of(lively(seed))
-    statements = [event for event in events if event.type == "statement"]
-    texts = [moment.spoken.text for moment in state.transcript if hasattr(moment, "spoken")]
-    assert texts == [statement.text for statement in statements]
-    answered = [event for event in events if event.type == "answered"]
-    for statement in statements:
-        utterance = state.statements[statement.statement]
-        judged = [e.content for e in answered if e.kind == "assess_other" and e.about == statement.statement]
-        usable = [content for content in judged if content is not None]
-        assert (utterance.judged, utterance.missing) == (len(usable), len(judged) - len(usable))
-        assert utterance.flagged == sum(content.deceptive for content in usable)
-        assert utterance.suspicions == pytest.approx(sum(content.suspicion for content in usable))
-        assert utterance.label is not None
-        assert utterance.assessed
-    assert state.outcomes.total() == len(answered)
-    timed_out = [event for event in answered if event.kind == "speak" and event.outcome == "timed_out"]
-    assert state.outcomes["speak", "timed_out"] == len(timed_out)
-    assert state.faults["unparseable"] == sum(event.fault is not None for event in answered)
-    assert state.readings["clean"] == sum(event.outcome == "accepted" for event in answered)
-    bids = [event for event in answered if event.kind == "bid"]
-    assert state.bids == {event.seat: event.content.bid for event in bids if event.batch == bids[-1].batch}
+def test_suspicion_lives_and_bids_are_those_of_the_record_while_judgements_come_in_too(replay: Replay, seed: str):
+    game, names = lively(seed), names_in(lively(seed))
+    judging = [entry.n for entry in game if entry.event.type == "answered" and entry.event.kind == "assess_other"]
+    for until in (*judging[::97], len(game)):
+        page = replay(f"lively-{seed}", "--until", str(until)).out
+        suspicion, left = suspicion_of(game, until), left_in(game, until)
+        assert f"{len(names) - len(left)} of {len(names)} alive · {until} events" in page
+        bids = [entry.event for entry in game[:until] if entry.event.type == "answered" and entry.event.kind == "bid"]
+        latest = {event.seat: event.content.bid for event in bids if event.batch == bids[-1].batch}
+        for name in names:
+            (line,) = re.findall(rf"^  {name} +(?:Villager|Werewolf|Seer|Doctor) +(.*)", page, re.MULTILINE)
+            mean = mean_suspicion(game, name, until)
+            assert line.startswith("alive") == (name not in left)
+            assert ("not judged yet" in line) if mean is None else (f"suspected {mean:.2f}" in line)
+            assert (f"last bid {latest[name]} " in line) if name in latest and name not in left else True
+        table = page.partition("Smoothed suspicion")[2].splitlines()[2 : 2 + len(names)]
+        for observer, row in zip(names, table, strict=True):
+            judged = [f"{suspicion[observer, target]:.2f}" for target in names if (observer, target) in suspicion]
+            assert re.findall(r"\d\.\d\d", row) == judged
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_matrix_is_made_of_the_rows_that_seats_know_and_what_is_met_of_those_of_the_living(seed: str):
-    state = state_of(lively(seed))
-    rows = {observer: view_of(lively(seed), observer).suspicion for observer in state.seats}
-    for target in state.seats:
-        assert {o: state.suspicion.of(o, target) for o in rows} == {o: row.of(o, target) for o, row in rows.items()}
-        observers = [o for o in rows if target in state.left or o in state.living]
-        judges = [state.suspicion.of(o, target) for o in observers if state.suspicion.judged(o, target)]
-        assert state.suspicion_of(target) == (pytest.approx(sum(judges) / len(judges)) if judges else None)
+def test_answers_are_counted_by_what_became_of_them_and_how_they_were_read(replay: Replay, seed: str):
+    answered = [entry.event for entry in lively(seed) if entry.event.type == "answered"]
+    outcomes = Counter(event.outcome for event in answered)
+    page = " ".join(replay(f"lively-{seed}", "--until", str(len(lively(seed)))).out.split())
+    assert (
+        f"Answers {len(answered)} answers: {outcomes['accepted']} accepted, {outcomes['defaulted']} defaulted" in page
+    )
+    assert f"{outcomes['timed_out']} timed out; read {outcomes['accepted']} clean; " in page
+    assert f"{sum(event.fault is not None for event in answered)} unparseable" in page
+
+
+def test_a_night_that_goes_on_shows_what_was_proposed_so_far(replay: Replay):
+    night = next(e.n for e in lively("1") if e.event.type == "answered" and e.event.kind == "whisper")
+    assert "(Werewolf) proposes " not in replay("lively-1", "--until", str(night - 1)).out
+    assert "(Werewolf) proposes " in replay("lively-1", "--until", str(night)).out

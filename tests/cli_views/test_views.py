@@ -14,7 +14,19 @@ import pytest
 
 from analytics.gather import GameFold, fold
 from tests.cli_views.conftest import Replay
-from tests.cli_views.games import HOSTILE, HOSTILE_NAMES, SEEDS, drawn, hostile, is_harmless, lines_of, lively, recorded
+from tests.cli_views.games import (
+    HOSTILE,
+    HOSTILE_NAMES,
+    SEEDS,
+    drawn,
+    hostile,
+    is_harmless,
+    lines_of,
+    lively,
+    mean_suspicion,
+    names_in,
+    recorded,
+)
 from tests.game.driver import play
 from tests.golden.running import wolfbus
 from tests.llm.calls.woven import SHORT, call, lines, weave
@@ -107,16 +119,26 @@ def test_of_a_day_that_was_broken_off_its_lies_are_told(replay: Replay):
     assert "claims to be the Seer" in replay(recorded([*cut, Stopped(reason=REASON)])).out
 
 
-def test_an_ending_counts_judgements_of_those_who_are_no_werewolves(replay: Replay):
+def test_an_ending_counts_those_who_had_to_find_out_neither_accomplices_nor_the_accused(replay: Replay):
     rows = fold(line.event for line in lively("1"))
     labels, judged = {statement.number: statement.d for statement in rows.statements}, Counter()
+    accused = {
+        (statement.number, scored.claim.target)
+        for statement in rows.statements
+        for scored in statement.claims
+        if scored.claim.claim == "accusation"
+    }
     for judgement in rows.judgements:
-        if rows.seats[judgement.observer].role != "Werewolf":
+        if not judgement.informed and (judgement.statement, judgement.observer) not in accused:
             judged[labels[judgement.statement], judgement.d] += 1
     lies, truths = (f"{judged[d, True]} of {judged[d, True] + judged[d, False]}" for d in (True, False))
     printed = " ".join(replay("lively-1", *PLAYED_BACK).out.split())
-    assert f"The village flagged deceptive* statements in {lies} judgements, honest ones in {truths} (*" in printed
-    assert "Most suspected (mean; the living by the living, others by all): " in printed
+    flagged = f"Those who had to find out flagged deceptive* words {lies} times, honest ones {truths} (*"
+    assert flagged in printed
+    game = list(lively("1"))
+    means = {name: mean for name in names_in(game) if (mean := mean_suspicion(game, name)) is not None}
+    highest = max(means, key=means.__getitem__)
+    assert f"most suspected: {highest}, the {rows.seats[highest].role} ({means[highest] * 100:.0f} %)" in printed
 
 
 def test_a_record_that_stops_before_its_game_does_is_no_proof_and_has_no_digest(replay: Replay):

@@ -22,7 +22,7 @@ ANY = ("127.0.0.1", 0)
 
 def ask(port, path="/health", method="GET"):
     assert port is not None
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request(method, path)
         answer = connection.getresponse()
@@ -77,7 +77,7 @@ def test_the_second_interrupt_does_not_wait_for_anything():
     with Stopping() as stopping:
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGTERM)
-        assert stopping.wait(10)
+        assert stopping.wait(60)
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
 

@@ -13,8 +13,6 @@ import pytest
 REPOSITORY = Path(__file__).parents[2]
 BENCHMARK = (sys.executable, str(REPOSITORY / "benchmarks" / "request_reply.py"))
 
-pytestmark = pytest.mark.usefixtures("redis_there")
-
 
 @pytest.mark.parametrize(
     ("words", "measured"),

@@ -18,6 +18,7 @@ from wolfbus.tickets import redis_address
 
 WAITING = {
     "analytics": "redis://***@",
+    "gateway": "clients are taken on ws://",
     "join": "redis://***@",
     "player": "redis://***@",
     "up": "redis://***@",
@@ -26,13 +27,15 @@ WAITING = {
 }
 """Commands that stay until somebody ends them, and what they say once they are at the bus."""
 USER, PASSWORD = "wolfuser", "xyzzy-plugh"
-OTHERS = frozenset({"compare", "export", "fake-model", "page", "report", "rules", "schema", "verify"})
+OTHERS = frozenset(
+    {"annotate", "compare", "export", "fake-model", "fork", "page", "plan", "report", "rules", "schema", "verify"}
+)
 """Commands that take no bus; they may be given an address all the same, where they want a file."""
 AGENT = "--seats 8 --name ann --once --grace 0"
 COMMANDS = {
     "analytics": "--bus {url} --house h --out {out}/analytics",
-    "bench": "--bus {url} --games 1 --no-records",
     "check-agent": "--bus {url} --house check --wait 0.1",
+    "gateway": "aiwolf --bus {url} --house h --port 0 --grace 0",
     "join": f"--bus {{url}} --house h {AGENT} -- {sys.executable} -c pass",
     "moderator": "--bus {url} --house h --wait 0.1",
     "play": "--bus {url} --seed 7 --out {out}/play --plain",
@@ -71,7 +74,7 @@ def all_is_logged(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def guarded(redis_there):
+def guarded():
     """The address of a Redis that lets one user in, with user and password."""
     with RedisServer() as server:
         server.command("ACL", "SETUSER", USER, "on", f">{PASSWORD}", "~*", "&*", "+@all")

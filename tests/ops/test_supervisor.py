@@ -1,4 +1,4 @@
-"""How a set of processes on one machine is kept going, and what is left of it: nothing."""
+"""How a set of processes on one machine is run, and what is left of it: nothing."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE_S, wait_until
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.supervisor import Child, OutputPrinter, Program, RunOutcome, Supervisor
 
-WAIT_S = 10
+WAIT_S = PATIENCE_S
 
 
-def sh(name, script, *, is_leader=False, is_base=False, muted=False):
-    return Program(name, ("sh", "-c", script), {"GREETING": "hello"}, is_leader=is_leader, is_base=is_base, muted=muted)
+def sh(name, script, *, is_leader=False, muted=False):
+    return Program(name, ("sh", "-c", script), {"GREETING": "hello"}, is_leader=is_leader, muted=muted)
 
 
 def leader(script):
@@ -30,19 +30,13 @@ def leader(script):
 class Run:
     """A supervised run: what was said, and how it ended."""
 
-    def __init__(self, *programs, done=True, grace_s=WAIT_S, pause_s=0.0):
+    def __init__(self, *programs, grace_s=WAIT_S, linger_s=0.2):
         self.lines: list[tuple[str, str]] = []
         self.stopping = Stopping()
-        self.done = done
-        self.ask_after: str | None = None
-        self.supervisor = Supervisor(
-            programs, self._tell, self.stopping, lambda: self.done, (pause_s, 0.0), grace_s=grace_s, linger_s=0.2
-        )
+        self.supervisor = Supervisor(programs, self._tell, self.stopping, grace_s=grace_s, linger_s=linger_s)
 
     def _tell(self, name, line):
         self.lines.append((name, line))
-        if line == self.ask_after:
-            self.stopping.ask("SIGTERM")
 
     def go(self):
         return self.supervisor.run()
@@ -60,16 +54,6 @@ def has_ended(pid):
     return state == "Z"
 
 
-def wait_until_gone(pid):
-    """Wait for a process that is no child of ours."""
-    ended = threading.Event()
-    for _ in range(WAIT_S * 100):
-        if has_ended(pid):
-            return
-        ended.wait(0.01)
-    pytest.fail(f"process {pid} is still there")
-
-
 def test_a_run_is_over_when_its_leaders_are_and_every_line_has_a_name():
     run = Run(
         leader('echo "$GREETING"; echo to stderr >&2; echo "no newline" | tr -d "\\n"'),
@@ -82,59 +66,63 @@ def test_a_run_is_over_when_its_leaders_are_and_every_line_has_a_name():
     assert run.of("analytics") == ["a log line"]
 
 
-def test_what_dies_before_its_work_is_done_is_started_again(tmp_path):
-    mark = tmp_path / "mark"
-    run = Run(leader(f"if [ -e {mark} ]; then echo on; exit 0; fi; touch {mark}; kill -9 $$"), done=False)
-    run.supervisor._finished = lambda: "on" in run.of("moderator")
-    assert run.go() == RunOutcome(codes={"moderator": 0}, restarts={"moderator": 1})
-    assert run.of("up") == ["moderator was killed by SIGKILL; starting it again in 0 s"]
-    # even an exit without a fault is no end while the house is open
-    run = Run(leader("echo here"), done=False)
-    run.supervisor._finished = lambda: len(run.of("moderator")) == 2
-    assert run.go().restarts == {"moderator": 1}
-    # a failed game is the end of the work and no accident
-    assert Run(leader("exit 1")).go() == RunOutcome(codes={"moderator": 1})
-
-
-def test_what_the_others_rest_on_is_started_again_before_it_is_asked_whether_they_were_to_end(tmp_path):
-    was_running: list[bool] = []
-    run = Run(
-        sh("redis", f"echo $$ > {tmp_path}/pid; exec sleep 60", is_base=True),
-        leader(f"until [ -s {tmp_path}/pid ]; do :; done; kill -9 $(cat {tmp_path}/pid)"),
-        pause_s=0.2,
-    )
-    run.supervisor._finished = lambda: was_running.append(run.supervisor._children["redis"].running) or True
-    assert run.go() == RunOutcome(codes={"moderator": 0}, restarts={"redis": 1})
-    assert was_running == [True]
-
-
 @pytest.mark.parametrize(
-    ("leader_script", "player", "reason", "restarts"),
+    ("leader_script", "player", "reason"),
     [
-        ("exit 1", "exec sleep 60", "moderator ended with exit code 1; it was started 3 times and is given up", True),
-        ("exec sleep 60", "exit 2", "player-1 ended with exit code 2: it cannot run like this", False),
+        ("kill -9 $$", "exec sleep 60", "moderator was killed by SIGKILL"),
+        ("exec sleep 60", "exit 2", "player-1 ended with exit code 2: it cannot run like this"),
+        ("exec sleep 60", "exit 1", "player-1 ended with exit code 1"),
     ],
 )
-def test_what_dies_again_and_again_or_was_started_wrongly_is_given_up_and_takes_all_with_it(
-    leader_script, player, reason, restarts
-):
-    ended = Run(leader(leader_script), sh("player-1", player), done=False).go()
+def test_the_first_that_fails_ends_the_run(leader_script, player, reason):
+    ended = Run(leader(leader_script), sh("player-1", player)).go()
     assert ended.reason == reason
-    assert bool(ended.restarts) == restarts
     assert -signal.SIGTERM in ended.codes.values()
 
 
-def test_when_asked_everybody_is_asked_to_stop_and_what_the_others_rest_on_goes_last():
+def test_what_a_leader_reports_is_a_result_and_the_others_leave_by_themselves():
+    run = Run(leader("exit 1"), sh("analytics", "exit 0", is_leader=True), sh("player-1", "exit 0"))
+    assert run.go() == RunOutcome(codes={"moderator": 1, "analytics": 0, "player-1": 0})
+    assert run.of("up") == []
+
+
+def test_after_a_player_failed_the_moderator_has_a_moment_to_close_the_house(tmp_path):
+    told = tmp_path / "told"
     run = Run(
-        sh("redis", "trap 'echo redis stops; exit 0' TERM; while :; do sleep 0.05; done", is_base=True),
+        leader(f"until [ -e {told} ]; do sleep 0.05; done; echo closes; exit 1"),
+        sh("player-1", "exit 1"),
+        linger_s=WAIT_S,
+    )
+
+    def tell(name, line):
+        run.lines.append((name, line))
+        if name == "up":
+            told.touch()
+
+    run.supervisor._tell = tell
+    ended = run.go()
+    assert (ended.reason, ended.codes["moderator"]) == ("player-1 ended with exit code 1", 1)
+    assert run.of("moderator") == ["closes"]
+
+
+def test_when_asked_everybody_is_asked_to_stop():
+    run = Run(
+        sh("player-1", "trap 'echo leaves; exit 0' TERM; echo there; while :; do sleep 0.05; done"),
         leader("trap 'echo hands over; exit 0' TERM; echo ready; while :; do sleep 0.05; done"),
     )
-    run.ask_after = "ready"
+    waiting = {"player-1", "moderator"}
+
+    def tell(name, line):
+        run.lines.append((name, line))
+        waiting.discard(name)
+        if not waiting and not run.stopping.requested:
+            run.stopping.ask("SIGTERM")
+
+    run.supervisor._tell = tell
     ended = run.go()
     assert ended.interrupted
-    assert ended.codes == {"moderator": 0}
+    assert ended.codes == {"moderator": 0, "player-1": 0}
     assert run.of("moderator") == ["ready", "hands over"]
-    assert run.of("redis") == [], "it has nothing to finish, and its data go away"
 
 
 def test_what_does_not_stop_is_killed_with_all_that_it_started():
@@ -152,7 +140,7 @@ def test_what_does_not_stop_is_killed_with_all_that_it_started():
     run.supervisor._tell = tell
     run.go()
     assert "player-1 did not stop in 0.2 s and will be killed" in run.of("up")
-    wait_until_gone(int(run.of("player-1")[0]))
+    wait_until(lambda: has_ended(int(run.of("player-1")[0])))
 
 
 def test_who_stays_behind_when_the_house_has_closed_is_sent_away():
@@ -202,11 +190,11 @@ def test_a_supervisor_that_is_killed_takes_its_processes_with_it():
         "import queue, time\n"
         "said = queue.SimpleQueue()\n"
         "Child(Program('x', ('sh', '-c', 'echo $$; exec sleep 300')), said).start()\n"
-        "print(said.get(timeout=10)[1], flush=True)\n"
+        "print(said.get(timeout=60)[1], flush=True)\n"
         "time.sleep(300)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as supervisor:
         pid = int(re.sub(r"\D", "", supervisor.stdout.readline()))
         assert not has_ended(pid)
         os.kill(supervisor.pid, signal.SIGKILL)
-    wait_until_gone(pid)
+    wait_until(lambda: has_ended(pid))

@@ -105,6 +105,8 @@ OTHER_RULES: dict[str, Any] = {
     "max_reply_bytes": 999,
     "strikes": 7,
     "protocol": "compact",
+    "label": "both",
+    "assess": "none",
 }
 
 

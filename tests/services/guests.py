@@ -113,7 +113,7 @@ class Guest:
             self._bus.append(self.out, [entry])
             return entry.id
 
-    def hear(self, kind: type[Any], timeout: float = 10.0) -> Any:
+    def hear(self, kind: type[Any], timeout: float = 60.0) -> Any:
         """Return the next message of the house that is of this kind."""
         until = time.monotonic() + timeout
         while True:
@@ -121,9 +121,12 @@ class Guest:
             if isinstance(message, kind):
                 return message
 
+    def leave(self, reason: str = "", *, failed: bool = False) -> None:
+        self.say(Leave(agent=self.name, instance=self.instance, reason=reason, failed=failed))
+
     def close(self, *, leave: bool = False) -> None:
         if leave:
-            self.say(Leave(agent=self.name, instance=self.instance))
+            self.leave()
         self._closed = True
         self._reader.close()
         self._thread.join()
@@ -242,7 +245,7 @@ class Running:
         except BaseException as error:
             self.error = error
 
-    def code(self, timeout: float = 20.0) -> int | None:
+    def code(self, timeout: float = 60.0) -> int | None:
         """Return the exit code once the service has ended."""
         self._thread.join(timeout)
         assert self.ended, self.health.state
@@ -267,7 +270,7 @@ class Moderating(Running):
         service_settings = ModeratorSettings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
         super().__init__(lambda *services: int(moderate(service_settings, *services, self.results.put).failed))
 
-    def result(self, timeout: float = 15.0) -> GameReport:
+    def result(self, timeout: float = 60.0) -> GameReport:
         wait_until(lambda: not self.results.empty() or self.ended, timeout)
         if self.error is not None:
             raise self.error

@@ -195,7 +195,9 @@ def test_a_session_without_a_game_that_ended_fails_and_loses_no_results_of_anoth
         earlier = [files[name] for name in ("metrics.s-1.json", "report.s-1.txt")]
         assert earlier == [before[name] for name in ("metrics.json", "report.txt")]
     else:
-        assert service.results[0].summary().endswith("; no game was played: too few agents")
+        summary = service.results[0].summary()
+        assert summary.endswith("; no game was played: too few agents")
+        assert service.results[0].report() == f"{summary}\n", "the reason stands alone, without tables of nothing"
         assert files == before
 
 

@@ -18,8 +18,6 @@ from wolfbus.cli import run
 from wolfbus.draws import game_seed
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened, Welcome
 
-pytestmark = pytest.mark.timeout(30)
-
 FIVE = ("ada", "bruno", "chloe", "dario", "esther")
 SEEDS = tuple(game_seed("7", number) for number in (1, 2, 3))
 WAITING = "waiting for agents"
@@ -86,7 +84,7 @@ def test_the_command_plays_by_a_config_file_and_hands_over_when_it_is_stopped(st
     ) as process:
         result = json.loads(process.stdout.readline())
         process.terminate()
-        _, log = process.communicate(timeout=10)
+        _, log = process.communicate(timeout=60)
     assert (result["number"], result["error"]) == (1, None)
     assert process.returncode == 0
     last = json.loads(log.splitlines()[-1])
@@ -138,6 +136,61 @@ def test_without_enough_agents_the_house_says_who_is_missing_and_closes(stage, c
     assert caplog.messages.count(line) == 1
     assert any(record.levelname == "ERROR" and "3 seats missing" in record.message for record in caplog.records)
     assert isinstance(stage.news[-1], HouseClosed)
+
+
+NO_MODEL = "any does not answer: connection refused"
+
+
+def test_agents_of_the_house_that_leave_because_they_cannot_play_end_the_wait_with_their_reason(stage, caplog):
+    ada, bruno, chloe = stage.guests("ada", "bruno", "chloe", seats=0)
+    service = stage.moderate(failed_wait_s=0.2)
+    for guest in (ada, bruno):
+        guest.hear(Welcome)
+        guest.leave(NO_MODEL, failed=True)
+    assert service.code() == 1
+    reason = f"too few agents are here: ada and bruno cannot play: {NO_MODEL}; 0 of 5 seats covered; 5 seats missing"
+    assert chloe.hear(Goodbye).reason == reason
+    assert (stage.news[-1].reason, stage.news[-1].games) == (reason, 0)
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("fields", "leaving", "settings"),
+    [
+        pytest.param({"in_house": False, "brain": "outside:ada"}, {"failed": True}, {}, id="an outside agent's word"),
+        pytest.param({}, {}, {}, id="a player that was stopped"),
+        pytest.param({}, {"failed": True}, {"games": None}, id="games without end"),
+    ],
+)
+def test_nobody_else_who_leaves_ends_the_wait(stage, caplog, fields, leaving, settings):
+    caplog.set_level("INFO")
+    service = stage.moderate(failed_wait_s=0.0, **settings)
+    (ada,) = stage.guests("ada", **fields)
+    ada.hear(Welcome)
+    ada.leave(NO_MODEL, **leaving)
+    wait_until(lambda: "0 of 5 seats covered" in caplog.messages[-1])
+    stage.guests(*FIVE[1:])
+    wait_until(lambda: any("4 of 5 seats covered" in message for message in caplog.messages))
+    assert not service.ended
+
+
+def test_an_agent_that_could_not_play_is_forgotten_once_it_comes_again_or_a_game_begins_without_it(stage, caplog):
+    caplog.set_level("INFO")
+    service, gate = stage.moderate(games=2), threading.Event()
+    ada, bruno = stage.guests("ada", "bruno", gate=gate)
+    for guest in (ada, bruno):
+        guest.hear(Welcome)
+        guest.leave(NO_MODEL, failed=True)
+    wait_until(lambda: any("ada and bruno cannot play" in message for message in caplog.messages))
+    ada.instance += "-again"
+    ada.join()
+    wait_until(lambda: caplog.messages[-1].startswith(f"waiting for agents: bruno cannot play: {NO_MODEL}; 1 of 5"))
+    others = stage.guests(*FIVE[2:], "felix", gate=gate)
+    wait_until(lambda: any(guest.was_asked.is_set() for guest in (ada, *others)))
+    others[0].leave("told to stop")
+    gate.set()
+    service.result()
+    wait_until(lambda: caplog.messages[-1].startswith("waiting for agents: 4 of 5 seats covered"))
 
 
 def test_an_agent_that_is_away_is_not_seated(stage, caplog):

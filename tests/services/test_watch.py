@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from analytics.gather import GameFold, gather
-from tests.analytics.script import tables_of
+from tests.analytics.script import paper_tables_of
 from tests.services.fed import HOUSE
 from tests.waiting import wait_until
 from wolfbus.bus import Entry, streams
@@ -38,7 +38,7 @@ def test_the_last_picture_the_results_and_the_record_files_tell_the_same_figures
     code, out, err = watch("--json")
     assert (code, err) == (0, "")
     picture = json.loads(out.splitlines()[-1])
-    batch = tables_of(gather([site.folder]))
+    batch = paper_tables_of(gather([site.folder]))
     assert (picture["closed"], picture["over"], picture["running"]) == (True, 2, 0)
     assert picture["headline"] == batch["headline"]["all"]
     assert picture["winners"] == {name: row["k"] for name, row in batch["outcomes"]["winners"].items()}
@@ -85,7 +85,7 @@ def test_it_follows_a_house_until_it_closes(site, watch):
 
         moderator = threading.Thread(target=go_on)
         moderator.start()
-        code, out, err = watch("--plain")
+        code, out, err = watch()
         moderator.join()
         assert service.code() == 0
     assert (code, err) == (0, "")

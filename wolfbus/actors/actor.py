@@ -64,7 +64,7 @@ class Inbox:
                 self._reject_mail()
             else:
                 pool, turn = self._turns
-                pool.take(turn)
+                pool.take_turn(turn)
 
     def get(self) -> Envelope[Any]:
         """Take the oldest mail.

@@ -94,7 +94,7 @@ class ActorPool(Closable):
             self._actors.pop(ref, None)
             self._resize()
 
-    def take(self, turn: Callable[[], None]) -> None:
+    def take_turn(self, turn: Callable[[], None]) -> None:
         """Take a turn on this thread, whosever it is; queue it where a pool of one thread takes another's."""
         if self._turn_lock is None or self._turn_thread == threading.get_ident():
             turn()

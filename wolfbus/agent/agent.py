@@ -142,8 +142,8 @@ class Agent:
         """Hear what is new: public facts, then what this seat alone learned or did. Called before
         requests.
 
-        A seat that is killed or exiled hears so here (``view.death`` is then the fact that says
-        it), is asked nothing more, and goes on hearing what is public, to the end.
+        A seat that leaves the game hears so here (``view.death`` is then the fact that says it). It
+        is asked nothing more, unless its role acts as it leaves, and goes on hearing what is public, to the end.
         """
 
     def ended(self, view: SeatView, /) -> Awaitable[None] | None:

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from wolfbus.errors import first_fault
 from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.codec import pack, plain
-from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
-from wolfbus.messages.requests import Ask, LocalReply
+from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Consent, Content, Proposal, Speech
+from wolfbus.messages.requests import Ask
 from wolfbus.printable import storable
 from wolfbus.vocabulary import KINDS, Fault, Kind, Reading
 
@@ -35,6 +35,7 @@ class Answer:
         raw: the model's text, where it differs from the content.
         fault: why there is no content.
         note: one line on what went wrong.
+        consent: what the person who answers agreed to before it took its seat.
     """
 
     content: Simple = None
@@ -43,6 +44,7 @@ class Answer:
     raw: str | None = None
     fault: Fault | None = None
     note: str | None = None
+    consent: Consent | None = None
 
 
 NO_ANSWER: Final = Answer(note="there is no answer")
@@ -124,7 +126,7 @@ def pack_reply(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None
     Raises:
         ValueError: the content alone is longer than that: it would be rejected unread, and waited for in vain.
     """
-    reply = _plain(game, ask.id, seat, ask.kind, answer)
+    reply = _plain(game, ask, seat, answer)
     body = pack(reply)
     if limit is None or len(body) <= limit:
         return body
@@ -134,55 +136,25 @@ def pack_reply(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None
     return body
 
 
-def pack_local(reply: LocalReply) -> bytes:
-    """Return the bytes of the `Reply` that a local one stands for."""
-    answer = Answer(reply.content, reply.thought, reply.reading)
-    return pack(_plain(reply.game, reply.request, reply.seat, reply.kind, answer))
-
-
-def _plain(game: str, request: str, seat: str, kind: Kind, answer: Answer) -> dict[str, Any]:
+def _plain(game: str, ask: Ask, seat: str, answer: Answer) -> dict[str, Any]:
     reply: dict[str, Any] = {
         "v": PROTOCOL,
         "type": "reply",
         "game": game,
-        "request": request,
+        "request": ask.id,
         "seat": seat,
-        "kind": kind,
+        "kind": ask.kind,
         "reading": answer.reading,
     }
     if isinstance(answer.content, Part):
         reply["content"] = plain(answer.content)
+    if answer.consent is not None:
+        reply["consent"] = plain(answer.consent)
     for name in ("thought", "raw", "fault", "note"):
         value = getattr(answer, name)
         if value is not None:
             reply[name] = storable(value)
     return reply
-
-
-_OVERHEAD: Final = 1024
-"""Bytes that the members of a reply take beside its texts, at most."""
-
-
-def is_local(answer: Answer, content_type: type[Content], limit: int) -> bool:
-    """Return whether an answer can be handed over as it is inside this process.
-
-    It can if it holds no more than content, with a thought perhaps, and surely has no more bytes than `limit`.
-    """
-    content, thought = answer.content, answer.thought
-    if content.__class__ is not content_type or answer.raw or answer.note or answer.fault:
-        return False
-    length = 0
-    if thought is not None:
-        if thought.__class__ is not str or not thought.isascii():
-            return False
-        length = len(thought)
-    for value in vars(content).values():
-        if value.__class__ is str:
-            length += len(value)
-        elif value.__class__ is tuple and value:
-            # claims: they are few, and made of parts
-            return False
-    return 4 * length + _OVERHEAD <= limit
 
 
 def _cut(reply: dict[str, Any], limit: int) -> bytes:

@@ -214,10 +214,15 @@ class Member:
         self._seats = 0
         self._send_join()
 
-    def leave(self, reason: str) -> None:
-        """Say that the agent goes; nothing is sent or heard afterwards. Leaving again does nothing."""
+    def leave(self, reason: str, *, failed: bool = False) -> None:
+        """Say that the agent goes; nothing is sent or heard afterwards. Leaving again does nothing.
+
+        Args:
+            reason: why.
+            failed: whether it goes because it cannot play.
+        """
         if self._close():
-            leave = Leave(agent=self.name, instance=self._instance, reason=reason[:300])
+            leave = Leave(agent=self.name, instance=self._instance, reason=reason[:300], failed=failed)
             self.outbox.send("", encode(leave), "leave")
 
     def bus_failed(self, error: BusError) -> None:

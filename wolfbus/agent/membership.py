@@ -19,9 +19,10 @@ from pydantic import ValidationError
 
 from wolfbus.actors import Timers
 from wolfbus.agent.member import Member, MembershipEnd, Resident, fresh_instance
+from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.errors import BusError, ConfigError, first_fault
+from wolfbus.errors import BusError, ConfigError, WolfError, first_fault
 from wolfbus.messages.house import Join
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import Health, Stopping, await_bus
@@ -31,6 +32,10 @@ logger = logging.getLogger(__name__)
 GRACE_S: Final = 8.0
 """Seconds in which games under way may be played to their end after a request to stop."""
 
+TELL_S: Final = 30.0
+"""Seconds that an agent which cannot play waits for a moderator to hear why: services of a house start together."""
+
+_TOLD_SOON_S: Final = 1.0
 _POLL_S: Final = 0.2
 _FLUSH_S: Final = 2.0
 _AWAY_S: Final = 60.0
@@ -99,41 +104,82 @@ class Membership:
             if not self.stays or end.error is not None:
                 stopping.ask(end.reason)
 
-        def failed(error: BusError) -> None:
-            member.bus_failed(error)
-
         with contextlib.ExitStack() as stack:
             bus = await_bus(self.url, stopping, health)
             if bus is None:
                 return MembershipEnd(stopping.why)
-            stack.callback(bus.close)
-            timers = Timers("agent-timers")
-            writer = BusWriter(bus, on_error=failed)
-            reader = BusReader(bus, on_error=failed)
-            member = Member(self.house, self.introduction, bus, reader, writer, timers, over=over)
-            stack.callback(timers.close)
-            # no timer waits for a bus that is closed
-            stack.callback(bus.close)
-            stack.callback(_flush, writer, bus)
-            stack.callback(reader.close)
-            resident = make(member)
-            stack.callback(resident.close)
-            logger.info("%s joins house %s on %s", member.name, self.house, bus.url)
-            writer.start()
-            # first of all it says that it is here
-            member.start(resident)
-            reader.start()
+            logger.info("%s joins house %s on %s", self.introduction.agent, self.house, bus.url)
+            member, resident = self._come_in(stack, bus, self.introduction, make, over)
             self._wait_to_leave(member, resident, stopping, health)
             if not ends:
                 reason = stopping.why or "its game is over"
                 if stopping.requested:
                     self._finish_games(member, resident, ends, health)
-                member.leave(reason)
+                member.leave(reason, failed=stopping.failed)
                 ends.append(MembershipEnd(reason))
             health.set("leaving", ok=ends[0].error is None)
         if ends[0].error is not None:
             raise ends[0].error
         return ends[0]
+
+    def decline(self, reason: str, most_s: float = TELL_S) -> None:
+        """Come into the house only to say why this agent cannot play, so that nobody waits for its seats.
+
+        Where the bus cannot be reached at once, or no moderator hears of it, nobody is told; no error is raised.
+
+        Args:
+            reason: why, in a line.
+            most_s: seconds that a moderator is waited for, >= 0.
+        """
+        visitor = _Visitor()
+        introduction = self.introduction.model_copy(update={"seats": 0})
+        try:
+            with contextlib.ExitStack() as stack:
+                bus = open_bus(self.url)
+                member, _ = self._come_in(stack, bus, introduction, lambda _: visitor, lambda _: visitor.welcomed.set())
+                if not visitor.welcomed.wait(min(most_s, _TOLD_SOON_S)):
+                    logger.warning(
+                        "%s cannot play: %s; up to %g s for a moderator of house %s to be told so",
+                        member.name,
+                        reason,
+                        most_s,
+                        self.house,
+                    )
+                    visitor.welcomed.wait(max(most_s - _TOLD_SOON_S, 0.0))
+                member.leave(reason, failed=True)
+        except WolfError as error:
+            logger.debug("nobody is told: %s", error)
+
+    def _come_in(
+        self,
+        stack: contextlib.ExitStack,
+        bus: Bus,
+        introduction: Join,
+        make: Callable[[Member], Resident],
+        over: Callable[[MembershipEnd], None],
+    ) -> tuple[Member, Resident]:
+        """Become a member of the house, and have all of it end with `stack`, the bus included."""
+        stack.callback(bus.close)
+        timers = Timers("agent-timers")
+
+        def failed(error: BusError) -> None:
+            member.bus_failed(error)
+
+        writer = BusWriter(bus, on_error=failed)
+        reader = BusReader(bus, on_error=failed)
+        member = Member(self.house, introduction, bus, reader, writer, timers, over=over)
+        stack.callback(timers.close)
+        # no timer waits for a bus that is closed
+        stack.callback(bus.close)
+        stack.callback(_flush, writer, bus)
+        stack.callback(reader.close)
+        resident = make(member)
+        stack.callback(resident.close)
+        writer.start()
+        # first of all it says that it is here
+        member.start(resident)
+        reader.start()
+        return member, resident
 
     def _wait_to_leave(self, member: Member, resident: Resident, stopping: Stopping, health: Health) -> None:
         """Return when it is time to leave."""
@@ -158,6 +204,36 @@ class Membership:
         waiting = threading.Event()
         while resident.playing and not ends and time.monotonic() < until:
             waiting.wait(_POLL_S)
+
+
+class _Visitor:
+    """Lives in a house only until a moderator knows of it.
+
+    Attributes:
+        welcomed: set once one does, or none will.
+    """
+
+    playing = played = 0
+
+    def __init__(self) -> None:
+        self.welcomed = threading.Event()
+
+    def deliver(self, _entries: object, /) -> None:
+        """Pass over what is said of games: it has no seats."""
+
+    def welcome(self) -> None:
+        """Note that a moderator knows of it."""
+        self.welcomed.set()
+
+    def rejoined(self) -> None:
+        """Do nothing: nothing was missed."""
+
+    def report(self) -> tuple[str, dict[str, int]]:
+        """Return that it leaves."""
+        return "leaving", {}
+
+    def close(self) -> None:
+        """There is nothing to close."""
 
 
 @contextlib.contextmanager

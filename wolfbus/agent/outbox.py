@@ -10,19 +10,18 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
-from wolfbus.agent.answer import NO_ANSWER, Answer, AnswerLike, answer_of, is_local, pack_local, pack_reply
+from wolfbus.agent.answer import NO_ANSWER, Answer, AnswerLike, answer_of, pack_reply
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Entry, Unpacked
+from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusWriter
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText, segment_hash
 from wolfbus.messages.codec import pack, plain
-from wolfbus.messages.content import CONTENT
-from wolfbus.messages.requests import Ask, LocalReply
+from wolfbus.messages.requests import Ask
 from wolfbus.printable import error_in_words
 
 logger = logging.getLogger(__name__)
@@ -71,12 +70,12 @@ class Outbox:
         self._segments: dict[str, set[str]] = {}
         self._segments_lock = threading.Lock()
 
-    def send(self, game: str, body: bytes | Unpacked, kind: str = "reply") -> None:
+    def send(self, game: str, body: bytes, kind: str = "reply") -> None:
         """Queue a message; one that comes after the writer was closed is dropped.
 
         Args:
             game: id of the game it belongs to, "" for none.
-            body: the message, packed or not.
+            body: the message, packed.
             kind: its type, as it stands beside the message.
         """
         with self._lock:
@@ -193,20 +192,20 @@ class Replies:
         self._answered_at = array("d")
         self._lock = threading.Lock()
 
-    def take(self, asks: Iterable[Ask]) -> tuple[Ask, ...]:
-        """Return those that nobody has taken yet; they are under way from now on."""
+    def begin(self, asks: Iterable[Ask]) -> tuple[Ask, ...]:
+        """Return those that are not under way and were not answered yet; they are under way from now on."""
         with self._lock:
             fresh = [ask for ask in asks if ask.id not in self._under_way and hash(ask.id) not in self._answered]
             self._under_way += [ask.id for ask in fresh]
         return tuple(fresh)
 
     def under_way(self, request: str) -> bool:
-        """Return whether a request was taken, and an answer to it is wanted still."""
+        """Return whether a request has begun, and an answer to it is wanted still."""
         with self._lock:
             return request in self._under_way
 
     def drop(self, request: str) -> None:
-        """Leave a request without an answer; if it is put again, it is taken again."""
+        """Leave a request without an answer; if it is put again, it begins again."""
         with self._lock:
             if request in self._under_way:
                 self._under_way.remove(request)
@@ -235,14 +234,7 @@ class Replies:
             self.drop(ask.id)
             return
         try:
-            answer = answer_of(ask.kind, returned)
-            body: bytes | Unpacked
-            if self.limit is not None and is_local(answer, CONTENT[ask.kind], self.limit):
-                content: Any = answer.content
-                local = LocalReply(self._game, ask.id, self._seat, ask.kind, content, answer.thought, answer.reading)
-                body = Unpacked(local, pack_local)
-            else:
-                body = pack_reply(self._game, self._seat, ask, answer, self.limit)
+            body = pack_reply(self._game, self._seat, ask, answer_of(ask.kind, returned), self.limit)
         except Exception as error:  # noqa: BLE001 - whatever an agent gives instead of an answer, the record says what
             self.fail(ask, error)
             return
@@ -279,7 +271,7 @@ class Replies:
         report = {"v": PROTOCOL, "type": "called", "game": self._game, "call": plain(call)}
         self._outbox.send(self._game, pack(report), "called")
 
-    def _close(self, ask: Ask, body: bytes | Unpacked) -> bool:
+    def _close(self, ask: Ask, body: bytes) -> bool:
         """Send the answer to a request that is under way; return whether it was."""
         with self._lock:
             is_open = ask.id in self._under_way

@@ -6,9 +6,10 @@ import inspect
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from wolfbus.actors import PooledActor, tell_if_alive
@@ -284,7 +285,7 @@ class SeatActor(PooledActor):
             for fact in private:
                 view.hear_private(fact)
             if news.part is not None and news.part.asks:
-                asks = self._replies.take(news.part.asks)
+                asks = self._replies.begin(news.part.asks)
         except RulesError as error:
             # what came before the gap is taken in; no request is
             self._context.missed(self._game, str(error))
@@ -295,12 +296,14 @@ class SeatActor(PooledActor):
         if self._listens and (view.knowledge is not before or len(view.private) > remembered):
             fresh = (*view.public[len(before.facts) :], *view.private[remembered:])
             self._calls.append(_MethodCall(self._method("heard"), (fresh, view)))
-        if self._starts and asks:
-            self._calls.append(_MethodCall(self._method("start"), (asks, view, self._replies), asks))
-            return
-        for ask in asks:
-            method = self._method(ask.kind, "choose") if self._by_kind else self._method("answer")
-            self._calls.append(_MethodCall(method, (ask, view), (ask,), answers=True, received_at=news.received_at))
+        for group, view_then in _with_views(asks, view):
+            if self._starts:
+                self._calls.append(_MethodCall(self._method("start"), (group, view_then, self._replies), group))
+                continue
+            for ask in group:
+                method = self._method(ask.kind, "choose") if self._by_kind else self._method("answer")
+                call = _MethodCall(method, (ask, view_then), (ask,), answers=True, received_at=news.received_at)
+                self._calls.append(call)
 
     def _method(self, name: str, otherwise: str | None = None) -> Callable[..., object]:
         """Return a method of the agent, or another where it has none of that name.
@@ -376,6 +379,18 @@ class SeatActor(PooledActor):
     @property
     def _extra(self) -> dict[str, str]:
         return {"game": self._game, "seat": self._seat}
+
+
+def _with_views(asks: tuple[Ask, ...], view: SeatView) -> Iterator[tuple[tuple[Ask, ...], SeatView]]:
+    """Yield requests that are to be answered by the same knowledge, with it: what is asked when the game is over, by
+    what was known when the statement was made.
+    """
+    if view.config.assess != "after":
+        if asks:
+            yield asks, view
+        return
+    for about, group in groupby(asks, lambda ask: ask.about):
+        yield tuple(group), view if about is None else view.at(about)
 
 
 def _raising(name: str, error: BaseException) -> Callable[..., object]:

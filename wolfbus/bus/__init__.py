@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wolfbus.bus.protocol import Bus, Commit, Entry, Owner, Reader, Unpacked, every_entry
 from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.bus.url import IN_PROCESS, is_in_process, read_address
 from wolfbus.errors import ConfigError
 
 __all__ = [
@@ -36,15 +37,13 @@ def open_bus(url: str) -> Bus:
         BusDown: the server cannot be reached.
         BusError: the server is older than Redis 7.0, or does not accept the user.
     """
-    if url.startswith("memory://"):
+    if is_in_process(url):
         from wolfbus.bus.memory import MemoryBus
 
-        name = url.removeprefix("memory://")
+        name = url.removeprefix(IN_PROCESS)
         if not all(character.isalnum() or character in "-_." for character in name):
             raise ConfigError(f"bus address: memory://{name} is no name (letters, digits, dash, dot, underscore)")
         return MemoryBus(name)
-    from wolfbus.bus.url import read_address
-
     read_address(url)  # a wrong one is refused before redis-py is loaded
     from wolfbus.bus.redis.bus import RedisBus
 

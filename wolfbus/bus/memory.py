@@ -21,6 +21,8 @@ class MemoryBus:
         name: buses of equal name share their streams; "" for a bus of its own.
     """
 
+    in_process = True
+
     def __init__(self, name: str = "") -> None:
         self.url = f"memory://{name}"
         self._open_store: Store | None = store_named(name)
@@ -153,6 +155,13 @@ class MemoryBus:
             for name in (streams.record(house, game), streams.table(house, game)):
                 store.remove_in(name, seconds)
             return True
+
+    def forget(self, keys: Sequence[str], after_s: float) -> None:
+        """Forget streams so long from now; see `Bus.forget`. The rest goes with the process."""
+        seconds = milliseconds(after_s) / 1000
+        with self._store as store:
+            for key in keys:
+                store.remove_in(key, seconds)
 
     def reader(self) -> MemoryReader:
         """Open a reading session."""

@@ -158,9 +158,11 @@ class Bus(Protocol):
 
     Attributes:
         url: the bus's address, without user and password: fit for printing.
+        in_process: whether nobody outside this process can be on it, and nothing of it outlives the process.
     """
 
     url: str
+    in_process: bool
 
     def append(self, stream: str, entries: Sequence[Entry], within_s: float | None = None) -> None:
         """Append entries with explicit, ascending ids to a stream that has this one writer; safe to repeat.
@@ -274,6 +276,15 @@ class Bus(Protocol):
 
         Returns:
             Whether the game has no head any more.
+        """
+
+    def forget(self, keys: Sequence[str], after_s: float) -> None:
+        """Forget what stands on keys of one house so long from now, unless this is said again; keys that are not there
+        are passed over.
+
+        Args:
+            keys: names of streams, and of what else a house has.
+            after_s: seconds, > 0.
         """
 
     def reader(self) -> Reader:

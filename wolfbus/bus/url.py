@@ -42,6 +42,11 @@ def shown_url(url: str) -> str:
     return f"{scheme}{colon}{MASK + at if at else ''}{place}{options}"
 
 
+def is_in_process(url: str) -> bool:
+    """Return whether an address is that of a bus inside one process, where nobody else can be (`Bus.in_process`)."""
+    return url.startswith("memory:")
+
+
 def masked(text: str) -> str:
     """Return a text, such as an error's line, with every Redis address as `shown_url` shows it."""
     return _ADDRESS.sub(lambda match: shown_url(match[0]), text)
@@ -54,6 +59,9 @@ SCHEMES = ("redis", "rediss", "unix", CLUSTER)
 
 PATIENCE_S = 30.0
 """How long a bus goes on trying after a break, unless the address says otherwise."""
+
+IN_PROCESS: Final = "memory://"
+"""Address of a new bus inside this process; a name behind it is one bus for all who say it."""
 
 OPENING_S = 3.0
 """How long a server that was never reached is tried, unless the address names a patience: enough
@@ -137,10 +145,9 @@ def read_address(url: str) -> Address:
         schemes = ", ".join(f"{name}://" for name in ("memory", *SCHEMES))
         raise ConfigError(f"bus address: {f'{scheme}://'!r:.80} is not known; use {schemes}")
     try:
-        parts = urlsplit(url)
-        others: tuple[tuple[str, int], ...] = ()
-        if scheme == CLUSTER:
-            parts, others = _nodes(parts)
+        first, rest = _nodes(url) if scheme == CLUSTER else (url, [])
+        parts = urlsplit(first)
+        others = _others(parts, rest)
         port = parts.port
         for host in filter(None, (parts.hostname, *(host for host, _ in others))):
             # as the system's resolver is asked; it takes no empty and no overlong label
@@ -184,19 +191,30 @@ def read_address(url: str) -> Address:
     )
 
 
-def _nodes(parts: SplitResult) -> tuple[SplitResult, tuple[tuple[str, int], ...]]:
-    """Return a cluster's address as one of its first node, and where the others are; raises ValueError, ConfigError."""
-    userinfo, at, places = parts.netloc.rpartition("@")
+def _nodes(url: str) -> tuple[str, list[str]]:
+    """Return a cluster's address as one of its first node, and the places of the others: `urlsplit` of newer Python
+    versions takes no list of nodes where one of them is the number of an IPv6 address.
+    """
+    scheme, colon, behind = url.partition("://")
+    end = min((at for at in map(behind.find, "/?#") if at >= 0), default=len(behind))
+    userinfo, at_sign, places = behind[:end].rpartition("@")
     first, *rest = places.split(",")
-    others = [urlsplit(f"//{place}") for place in rest]
-    if parts.path.strip("/") not in {"", "0"}:
+    return f"{scheme}{colon}{userinfo}{at_sign}{first}{behind[end:]}", rest
+
+
+def _others(first: SplitResult, places: list[str]) -> tuple[tuple[str, int], ...]:
+    """Return host and port of a cluster's further nodes; raises ValueError, ConfigError."""
+    if first.scheme != CLUSTER:
+        return ()
+    nodes = [urlsplit(f"//{place}") for place in places]
+    if first.path.strip("/") not in {"", "0"}:
         raise ConfigError(f"bus address: a cluster has no databases (expected {CLUSTER}://HOST:PORT,HOST:PORT)")
-    if rest and not all(other.hostname for other in others):
+    if not all(node.hostname for node in nodes):
         raise ConfigError(f"bus address: {CLUSTER}:// names a node without a host (expected HOST:PORT,HOST:PORT)")
-    nodes = tuple((other.hostname or "", _DEFAULT_PORT if other.port is None else other.port) for other in others)
-    if any(port == 0 for _, port in nodes):
+    others = tuple((node.hostname or "", _DEFAULT_PORT if node.port is None else node.port) for node in nodes)
+    if any(port == 0 for _, port in others):
         raise ConfigError("bus address: 0 is no port")
-    return parts._replace(netloc=userinfo + at + first), nodes
+    return others
 
 
 def with_patience(url: str, seconds: float) -> str:

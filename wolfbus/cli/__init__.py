@@ -20,21 +20,25 @@ import click
 from wolfbus import __version__
 from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError, RecordError, WolfError, reason_of
+from wolfbus.open_files import allow_many_files
 
 GROUPS: Final[dict[str, dict[str, str]]] = {
     "Play and watch": {
         "play": "Play one game, show it, write its record, print the metrics.",
+        "fork": "Play a game on from one of its statements, with others in its place.",
         "replay": "Re-execute a record, print its metrics, play it back.",
-        "watch": "Show a house's rolling suspicion and metrics in the terminal.",
+        "watch": "Print how the games of a house stand, as they go on.",
         "view": "Show games and studies on a page, live and finished.",
         "page": "Write a game or a study as one HTML file to send.",
         "rules": "Print the rules of a game in words.",
     },
     "Studies": {
         "run": "Play a study: many games of one design, resumable, in one process or several.",
+        "plan": "Say how many games a study needs to find a difference, judged by a pilot.",
         "worker": "Play games of a study that `run --share` shares out, on any machine.",
         "report": "Make a page to read and cite of a study or of any records.",
         "compare": "Compare two studies, or two agents of one, in every headline metric.",
+        "annotate": "Have a reader model or people judge a study's statements afterwards; agreement.",
         "export": "Write games as tables (CSV, Parquet) and as logs for Inspect.",
         "verify": "Say what of a study or record is whole, proven, and as it was published.",
     },
@@ -48,12 +52,12 @@ GROUPS: Final[dict[str, dict[str, str]]] = {
     },
     "Agents": {
         "join": "Let a program that speaks the line protocol play in a house.",
+        "gateway": "Let clients of another project's protocol (AIWolf) play in a house.",
         "check-agent": "Try an agent on every request and edge, and say what it did wrong.",
     },
     "For developers": {
         "fake-model": "Serve a model double over HTTP, for tests and trials.",
         "schema": "Print JSON Schema of the messages and the record.",
-        "bench": "Measure games per second, CPU and bytes per statement, and memory.",
     },
 }
 """Commands by what they are for, each with its one line."""
@@ -148,6 +152,7 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     tune_garbage_collection()
+    allow_many_files()
     sys.exit(_flush_standard_streams(run(arguments)))
 
 

@@ -6,7 +6,6 @@ import contextlib
 import json
 import logging
 import os
-import secrets
 import shlex
 import shutil
 import subprocess
@@ -21,13 +20,15 @@ import click
 
 from moderator.check import TrialTerms, try_agent
 from players.service import serve
-from players.spec import BrainContext, check
+from players.spec import BrainContext, check, command_spec
 from wolfbus.agent.membership import Membership, introduce
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.options import Number, seconds_option, shared_bus, stream_name
 from wolfbus.errors import ConfigError
+from wolfbus.fresh import fresh_name
 from wolfbus.printable import counted, printable
+from wolfbus.service.child import end_child, start_child
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.redis import LocalRedis
 
@@ -75,7 +76,7 @@ _MARKS: Final = {"ok": ("OK", "green"), "warn": ("WARN", "yellow"), "fail": ("FA
 )
 @seconds_option("--wait", minimum=0.05, default=30.0, help="How long to wait for it to join.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
-@click.argument("command", nargs=-1, metavar="[-- COMMAND [ARGS]...]")
+@click.argument("command", nargs=-1, metavar="[-- COMMAND [ARGS]... | URL]")
 def check_agent(
     url: str | None,
     house: str,
@@ -91,6 +92,7 @@ def check_agent(
 
     \b
     wolfbus check-agent -- python3 examples/agent.py
+    wolfbus check-agent -- http://localhost:9000/wolf
     wolfbus check-agent --bus redis://localhost:6379 --house check
     wolfbus check-agent --bus auto -- node examples/bus_agent.js {bus} {house} my-agent 2
 
@@ -121,8 +123,8 @@ def _try_program(
     command: Sequence[str], house: str, seats: int, terms: TrialTerms, show: Callable[[Finding], None]
 ) -> list[Finding]:
     """Try a program that speaks the line protocol: as a member of a house in this process."""
-    brain = f"exec:{shlex.join(command)}"
-    url = f"memory://check-{secrets.token_hex(4)}"
+    brain = command_spec(command)
+    url = f"memory://{fresh_name('check')}"
     # how our own member keeps time is no question here
     terms = replace(terms, again_s=0.2, settle_s=0.2)
     stopping = Stopping()
@@ -179,14 +181,13 @@ def _agent_process(command: Sequence[str], url: str, house: str, name: str | Non
     environment = {**os.environ, "WOLFBUS_BUS": url, "WOLFBUS_HOUSE": house}
     if name is not None:
         environment["WOLFBUS_NAME"] = name
-    process = subprocess.Popen([program, *words[1:]], stdin=subprocess.DEVNULL, env=environment)  # noqa: S603 - asked for
+    process = start_child([program, *words[1:]], env=environment)
+    left_s = 0.0
     try:
         yield process
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_EXIT_S)
+        left_s = _EXIT_S
     finally:
-        process.kill()
-        process.wait()
+        end_child(process, by_itself_s=left_s)
 
 
 def _print(finding: Finding) -> None:

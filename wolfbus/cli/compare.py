@@ -22,11 +22,11 @@ from wolfbus.cli.measuring import (
 from wolfbus.cli.options import FILE, json_option
 from wolfbus.errors import ConfigError
 from wolfbus.printable import printable
-from wolfbus.whole_file import write_whole
+from wolfbus.whole_file import check_writable, is_stdout, write_named
 
 if TYPE_CHECKING:
     from analytics.gather import Criteria, Gathered
-    from analytics.measures.columns import Columns
+    from analytics.tables import Tables
 
 
 @click.command()
@@ -39,6 +39,19 @@ if TYPE_CHECKING:
     default=10_000,
     show_default=True,
     help="Rearrangements to draw; where there are no more than that, each is taken once.",
+)
+@click.option(
+    "--margin",
+    "margins",
+    multiple=True,
+    metavar="NAME=SIZE",
+    help="Tell whether A and B differ in this metric by less than that (two one-sided tests); repeatable. Else the "
+    "margins that the studies declared ([report] margins).",
+)
+@click.option(
+    "--different-times",
+    is_flag=True,
+    help="Compare studies even though their labels were asked for at different times.",
 )
 @click.option("-o", "--output", type=FILE, metavar="FILE.html", help="Write a page with a forest plot, too.")
 @criteria_options
@@ -53,7 +66,9 @@ def compare(
     permutations: int,
     workers: int | None,
     output: Path | None,
+    margins: tuple[str, ...],
     *,
+    different_times: bool,
     as_json: bool,
     as_table: bool,
     cached: bool,
@@ -63,7 +78,9 @@ def compare(
     bootstrap interval, and a permutation p-value. Those of the primary metrics, at most six that the study declared
     before it was played ([report] primary in its file), are adjusted together; all else is exploratory.
 
-    Games of the same seed are paired. With --agents, compare two agents (brains) within the games of all that is given.
+    Games of the same seed are paired. Studies that asked for labels at different times are refused without
+    --different-times: their labels are not of one measurement. With --agents, compare two agents (brains) within the
+    games of all that is given.
 
     It exits 1 if something is wrong with a file. What holds of a damaged one is counted all the same, one that is not
     what its study noted is not.
@@ -73,31 +90,35 @@ def compare(
 
     if as_json and as_table:
         raise ConfigError("--json or --csv: give one of them")
-    if output is not None and not output.absolute().parent.is_dir():
-        raise ConfigError(f"--output {output}: no such folder {output.parent}")
+    if output is not None:
+        check_writable(output)
     chosen, criteria = _metrics(metrics), criteria_of(**options)
     if agents is None and len(sources) != 2:
         raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
     groups = [sources] if agents is not None else [[source] for source in sources]
     gathered = [_read(group, criteria, workers, cached=cached) for group in groups]
-    columns, primary = [group.columns for group in gathered], _primary(gathered)
+    tables, primary = [group.tables for group in gathered], _primary(gathered)
     if agents is not None:
-        x, y = names = _agent(columns[0], agents[0]), _agent(columns[0], agents[1])
+        x, y = names = _agent(tables[0], agents[0]), _agent(tables[0], agents[1])
         if x == y:
             raise ConfigError(f"--agents: {agents[0]} and {agents[1]} are the same agent, {x}")
     else:
         names = sources[0], sources[1]
+        times = map(comparing.asked_in, tables)
+        if not different_times and (fault := comparing.asked_differently("label", *times)):
+            raise ConfigError(f"{fault}; --different-times compares them all the same, and says so")
+    declared = {} if agents is not None else _margins(margins, gathered)
 
     def compared() -> dict[str, Any]:
         if agents is not None:
-            return comparing.compare_agents(columns[0], *names, chosen, permutations, primary)
-        return comparing.compare(columns[0], columns[1], names, chosen, permutations, primary)
+            return comparing.compare_agents(tables[0], *names, chosen, permutations, primary)
+        return comparing.compare(tables[0], tables[1], names, chosen, permutations, primary, declared)
 
-    key = (*(names if agents is not None else [names]), chosen, permutations, primary)
+    key = (*(names if agents is not None else [names]), chosen, permutations, primary, declared)
     result = once("comparison", [group.basis for group in gathered], compared, *key)
     if output is not None:
-        write_whole(output, [comparing.compared_page(result, __version__)])
-        click.echo(f"Page: {output}", err=as_json or as_table)
+        write_named(output, [comparing.compared_page(result, __version__)])
+        click.echo(f"Page: {output}", err=as_json or as_table or is_stdout(output))
     if as_json:
         click.echo(json.dumps(result, allow_nan=False))
     else:
@@ -108,19 +129,36 @@ def compare(
 
 
 def _metrics(names: Sequence[str]) -> list[str] | None:
-    from analytics.measures.headlines import MEASURES
+    from analytics.metrics.headlines import HEADLINES
 
     for name in names:
-        if name not in MEASURES:
-            headlines = [metric for metric in MEASURES if "/" not in metric]
+        if name not in HEADLINES:
+            headlines = [metric for metric in HEADLINES if "/" not in metric]
             roles = "and some by role, such as accuracy/Seer"
             raise ConfigError(f"--metric {name}: there is no such metric; there are {', '.join(headlines)}, {roles}")
     return list(dict.fromkeys(names)) or None
 
 
+def _margins(options: Sequence[str], read: Sequence[Gathered]) -> dict[str, float]:
+    """Return the margins that options name, or else those that the studies declared, if they agree."""
+    from analytics.metrics.primary import check_margins
+
+    if not options:
+        declared = [study.manifest.get("margins") or {} for gathered in read for study in gathered.studies]
+        return dict(declared[0]) if declared and all(margins == declared[0] for margins in declared) else {}
+    margins: dict[str, float] = {}
+    for margin in options:
+        name, _, size = margin.partition("=")
+        try:
+            margins[name] = float(size)
+        except ValueError:
+            raise ConfigError(f"--margin {margin}: give NAME=SIZE, as in werewolf_wins=0.1") from None
+    return check_margins(margins, "--margin")
+
+
 def _primary(read: Sequence[Gathered]) -> tuple[str, ...]:
     """Return the primary metrics that the studies declared, the usual ones unless they agree."""
-    from analytics.measures.primary import primary_of
+    from analytics.metrics.primary import primary_of
 
     return primary_of(study.manifest for gathered in read for study in gathered.studies)[0]
 
@@ -133,13 +171,13 @@ def _read(sources: Sequence[str], criteria: Criteria, workers: int | None, *, ca
     return gathered
 
 
-def _agent(columns: Columns, name: str) -> str:
+def _agent(tables: Tables, name: str) -> str:
     """Return the agent of that name, or the only one whose name holds it."""
-    if name in columns.agents:
+    if name in tables.agents:
         return name
-    matches = [agent for agent in columns.agents if name in agent]
+    matches = [agent for agent in tables.agents if name in agent]
     if len(matches) == 1:
         return matches[0]
-    names = ", ".join(printable(agent, 80) for agent in matches or columns.agents)
+    names = ", ".join(printable(agent, 80) for agent in matches or tables.agents)
     fault = "several agents have that in their names" if matches else "there is no such agent"
     raise ConfigError(f"--agents {name}: {fault}; there are {names}")

@@ -86,7 +86,6 @@ def parquet(**options: Any) -> int:
 
 @export.command(short_help="A log per study and its agents for the evaluation tool Inspect.")
 @_source_options
-@click.option("--prompts", is_flag=True, help="Put prompts and replies of model calls into the log; it gets large.")
 def inspect(**options: Any) -> int:
     """Write an .eval log per study, and per set of agents that play, into DIR.
 
@@ -94,7 +93,7 @@ def inspect(**options: Any) -> int:
     """
     from analytics.export.inspect_log import write_inspect
 
-    return _export(write_inspect, options, "prompts")
+    return _export(write_inspect, options)
 
 
 def _export(write: Callable[..., Exported], options: dict[str, Any], *writer_options: str) -> int:

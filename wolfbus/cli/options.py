@@ -13,8 +13,8 @@ from typing import Any, Final, TypeVar
 import click
 from pydantic import ValidationError
 
-from wolfbus.config import Deadlines, GameConfig
-from wolfbus.messages.base import ID_PATTERN
+from wolfbus.config import GIVE_UP, Deadlines, GameConfig
+from wolfbus.messages.base import HOUSE_PATTERN, ID_PATTERN
 from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, LOOPBACK, Place, read_shared_bus
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -22,8 +22,6 @@ T = TypeVar("T")
 
 TITLE_LONGEST: Final = 200
 """Characters of a game's title."""
-GIVE_UP: Final = 30
-"""Replies in a row that could not be read, and none before, after which a model is given up."""
 
 LONGEST_S: Final = 1_000_000_000
 """Seconds of the longest time that an option takes; ten times as many are more than an operating system waits."""
@@ -77,7 +75,13 @@ def read_name(text: str) -> str:
 
 
 stream_name = checked(read_name)
-"""Callback of an option that names a house, an agenda or a game."""
+"""Callback of an option that names an agenda or a game."""
+
+
+@checked
+def house_name(text: str) -> str:
+    """Return the name of a house, which may be one of a worker's."""
+    return text if re.fullmatch(HOUSE_PATTERN, text) else read_name(text)
 
 
 shared_bus = checked(read_shared_bus)
@@ -196,7 +200,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 processes_option = click.option(
     "--workers",
     type=click.IntRange(1, 256),
-    help="Processes that play. [default: this one; one a core for many games of scripted players]",
+    help="Processes that play; several need a Redis server installed. [default: this one; one a core for many games of "
+    "scripted players]",
 )
 
 bus_option = click.option(
@@ -213,7 +218,7 @@ bus_option = click.option(
 def house_option(meaning: str) -> Callable[[_Command], _Command]:
     """Return --house, the name of one that is there or is to be."""
     settings: dict[str, Any] = {"envvar": "WOLFBUS_HOUSE", "default": DEFAULT_HOUSE, "show_default": True}
-    return click.option("--house", callback=stream_name, help=meaning, **settings)
+    return click.option("--house", callback=house_name, help=meaning, **settings)
 
 
 service_address = option_group(
@@ -262,6 +267,12 @@ page_options = option_group(
 )
 """``host`` and ``port`` of a page."""
 
+private_thoughts_option = click.option(
+    "--private-thoughts",
+    is_flag=True,
+    help="Leave what people at a page write down as their thoughts out of pages and exports; the record holds it.",
+)
+
 view_options = option_group(
     click.option("--view", is_flag=True, help="Show it on a page as it happens, until Ctrl-C."), page_options
 )
@@ -286,4 +297,4 @@ model_options = option_group(
         "--probe/--no-probe", default=True, help="Ask each model something small before the game. [default: probe]"
     ),
 )
-"""How language models are called; they come as keywords, fit for `wolfbus.cli.brains.open_brain_context`."""
+"""How language models are called; they come as keywords, fit for `wolfbus.running.brains.open_brain_context`."""

@@ -19,7 +19,6 @@ from wolfbus.record.reader import open_lines
 
 if TYPE_CHECKING:
     from analytics.gather import Criteria
-    from analytics.measures.maps import SavedMap
     from analytics.rows import GameRows
     from wolfbus.record.published_log import PaperCounts, PaperLog
     from wolfbus.vocabulary import Reading, Winner
@@ -58,7 +57,6 @@ class Proof:
         notes: what else there is to say, for people.
         reread: labels and judgements of a published log by how our reading reads them, with their shares; None for a
             wolfbus record.
-        recalibrated: what a saved map does to the game's suspicions; None without a map, or without rows.
     """
 
     name: str
@@ -75,7 +73,6 @@ class Proof:
     records: list[Recorded] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     reread: dict[str, Any] | None = None
-    recalibrated: dict[str, Any] | None = None
 
     @functools.cached_property
     def metrics(self) -> dict[str, Any]:
@@ -102,9 +99,8 @@ class Proof:
             "labels": self.metrics["labels"],
             "reread": self.reread,
             "metrics": self.metrics,
-            "recalibrated": self.recalibrated,
         }
-        optional = {"reread", "recalibrated"}
+        optional = {"reread"}
         return {name: value for name, value in fields.items() if value is not None or name not in optional}
 
     def summary(self) -> list[str]:
@@ -161,7 +157,6 @@ def _is_line_of_ours(line: bytes) -> bool:
 def prove(
     source: RecordSource,
     criteria: Criteria,
-    saved_map: SavedMap | None,
     *,
     keep: bool,
     watch: Callable[[Recorded], None] | None = None,
@@ -173,7 +168,6 @@ def prove(
     Args:
         source: an open wolfbus record.
         criteria: how to recompute.
-        saved_map: recalibrates suspicion; None for no recalibration.
         keep: whether to keep the events for showing or publishing.
         watch: sees every event that holds; None for nobody.
 
@@ -212,17 +206,15 @@ def prove(
         rounds=ended.rounds if ended else None,
         events=checked.events,
         records=records,
-        recalibrated=_recalibrated(rows, saved_map),
     )
 
 
-def read_paper(source: RecordSource, criteria: Criteria, saved_map: SavedMap | None) -> Proof:
+def read_paper(source: RecordSource, criteria: Criteria) -> Proof:
     """Read a log that the paper's code wrote; there is nothing in it to re-execute.
 
     Args:
         source: an open published log.
         criteria: how to compute, by the paper's α and the prior of its code unless given.
-        saved_map: recalibrates suspicion; None for no recalibration.
 
     Raises:
         RecordError: a line or the run_meta.json cannot be read.
@@ -255,16 +247,7 @@ def read_paper(source: RecordSource, criteria: Criteria, saved_map: SavedMap | N
         rounds=log.rounds,
         notes=_paper_notes(log, counts, reread, as_recorded=criteria.as_recorded),
         reread=reread,
-        recalibrated=_recalibrated(rows, saved_map),
     )
-
-
-def _recalibrated(rows: GameRows | None, saved: SavedMap | None) -> dict[str, Any] | None:
-    if rows is None or saved is None:
-        return None
-    from analytics.measures.recalibration import recalibrated
-
-    return recalibrated(rows, saved)
 
 
 def _reread(counts: PaperCounts) -> dict[str, Any]:

@@ -25,13 +25,6 @@ if TYPE_CHECKING:
 @click.option("--tables", is_flag=True, help="Print every table that a single game has numbers for, too.")
 @json_option
 @recompute_options
-@click.option(
-    "--map",
-    "map_file",
-    type=PATH,
-    metavar="FILE",
-    help="Recalibrate suspicion by a saved map, and score it before and after.",
-)
 @click.option("--speed", type=Number(0.01, 1_000_000), help="Play the game back, N times reading pace.")
 @click.option("--until", type=click.IntRange(1), metavar="SEQ", help="Stop at this event and show the state there.")
 @click.option("--as", "seat", metavar="SEAT", help="Show what this seat knows (at the end, or at --until).")
@@ -48,7 +41,6 @@ if TYPE_CHECKING:
 @click.option("--plain", is_flag=True, help="Play back in plain lines even in a terminal.")
 def replay(
     file: str | None,
-    map_file: Path | None,
     speed: float | None,
     until: int | None,
     seat: str | None,
@@ -70,7 +62,6 @@ def replay(
     Without it, the newest record in ./runs is taken.
     """
     from analytics.gather import Criteria
-    from analytics.measures.maps import load_map
     from wolfbus.cli import proof
     from wolfbus.cli.terminal.ending import GameEnding
     from wolfbus.record.reader import newest_record
@@ -81,12 +72,12 @@ def replay(
 
     shows_state = until is not None or seat is not None
     shows_calls = calls or prompt is not None
-    recomputes = any(value is not None and value is not False for value in (*recomputing.values(), map_file))
+    recomputes = any(value is not None and value is not False for value in recomputing.values())
     replays = speed is not None or url is not None
     refuse(
         (
             shows_state and (as_json or recomputes),
-            "--until and --as show what was played: not with --json, --alpha, --prior, --map or --include-defaulted",
+            "--until and --as show what was played: not with --json, --alpha, --prior or --include-defaulted",
         ),
         (
             shows_calls and (shows_state or recomputes or replays or (calls and prompt is not None)),
@@ -97,22 +88,20 @@ def replay(
             "--to-bus publishes the whole record at once: not with --until, --as or --speed",
         ),
     )
-    # before the record: a map that cannot be read must not cost the reading of gigabytes
-    saved_map = None if map_file is None else load_map(map_file)
     criteria = Criteria(**recomputing, as_recorded=as_recorded, roles=roles)
     source = proof.open_source(file)
     if source.is_paper_log:
         wolfbus_options = {"--speed": speed, "--until": until, "--as": seat, "--to-bus": url, "--prompt": prompt}
         names = (name for name, value in {**wolfbus_options, "--calls": calls or None}.items() if value is not None)
         refuse(*((name, f"{name} needs a wolfbus record; this is a log of the paper's code") for name in names))
-        _print(proof.read_paper(source, criteria, saved_map), None, map_file, as_json=as_json)
+        _print(proof.read_paper(source, criteria), None, as_json=as_json)
         return 0
     if roles is not None or as_recorded:
         raise click.UsageError("--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record")
     keep = replays or shows_state or shows_calls
     # the ending shows none of the numbers that are computed anew
     ending = None if tables or recomputes or shows_state or shows_calls or as_json else GameEnding()
-    result = proof.prove(source, criteria, saved_map, keep=keep, watch=None if ending is None else ending.take)
+    result = proof.prove(source, criteria, keep=keep, watch=None if ending is None else ending.feed)
     if until is not None and until > len(result.records):
         raise click.UsageError(f"--until {until}: the record has {len(result.records)} readable events")
     if speed is not None:
@@ -125,7 +114,7 @@ def replay(
         _print_problems(result)
         click.echo(_page(result, until, seat) if shows_state else _calls(result, prompt, as_json=as_json), nl=False)
     else:
-        _print(result, ending, map_file, as_json=as_json)
+        _print(result, ending, as_json=as_json)
     return 0 if result.verified else FAILED
 
 
@@ -146,14 +135,14 @@ def _print_problems(result: Proof) -> None:
 
 def _page(result: Proof, until: int | None, seat: str | None) -> str:
     from wolfbus.cli.terminal.pages import seat_page, state_page, view_at
-    from wolfbus.state import GameState
+    from wolfbus.cli.terminal.standing import Following
 
     if seat is not None:
         return seat_page(view_at(result.records, seat, until))
-    state = GameState()
+    following = Following()
     for recorded in result.records[:until]:
-        state.feed(recorded.event)
-    return state_page(state)
+        following.feed(recorded)
+    return state_page(following.standing())
 
 
 def _calls(result: Proof, prompt: int | None, *, as_json: bool) -> str:
@@ -169,7 +158,7 @@ def _calls(result: Proof, prompt: int | None, *, as_json: bool) -> str:
     return calls_page(result.records)
 
 
-def _print(result: Proof, ending: GameEnding | None, map_file: Path | None, *, as_json: bool) -> None:
+def _print(result: Proof, ending: GameEnding | None, *, as_json: bool) -> None:
     """Print how the game ended and the proof, or without `ending` the proof and all tables; problems on stderr."""
     if as_json:
         click.echo(json.dumps(result.as_json(), allow_nan=False))
@@ -182,10 +171,5 @@ def _print(result: Proof, ending: GameEnding | None, map_file: Path | None, *, a
     elif lines := ending.lines():
         numbers = f"Numbers: wolfbus replay --tables {shlex.quote(result.name)}"
         click.echo("\n".join([*lines, *result.proof_lines(), numbers]))
-    if result.recalibrated is not None:
-        from analytics.report.report import recalibration_table
-        from wolfbus.document import written
-
-        click.echo("\n" + written([recalibration_table(result.recalibrated, str(map_file))]), nl=False)
     sys.stdout.flush()
     _print_problems(result)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,14 +15,15 @@ from wolfbus.cli.measuring import (
     cache_option,
     criteria_of,
     criteria_options,
+    findings_of,
+    page_of,
     print_problem_count,
     read_games,
     workers_option,
 )
 from wolfbus.cli.options import FILE, FOLDER
-from wolfbus.errors import ConfigError
 from wolfbus.printable import printable
-from wolfbus.whole_file import write_whole
+from wolfbus.whole_file import check_writable, is_stdout, write_named, write_whole
 
 if TYPE_CHECKING:
     from analytics.gather import Criteria, Gathered
@@ -45,14 +45,13 @@ class Outputs:
     findings: Path | None
     csv: Path | None
     parquet: Path | None
-    save_map: Path | None
     bibtex: bool
     as_json: bool
 
     @property
     def files(self) -> tuple[Path, ...]:
         """Files to write."""
-        paths = (self.html, self.md, self.findings, self.save_map)
+        paths = (self.html, self.md, self.findings)
         return tuple(path for path in paths if path is not None and path != STDOUT)
 
     @property
@@ -75,7 +74,6 @@ class Outputs:
 @click.option("--csv", type=FOLDER, metavar="DIR", help="Write flat tables of everything into DIR.")
 @click.option("--parquet", type=FOLDER, metavar="DIR", help="Write the same tables as Parquet.")
 @click.option("--bibtex", is_flag=True, help="Print how to cite the paper, wolfbus and this study.")
-@click.option("--save-map", type=FILE, metavar="FILE", help="Save the recalibration, for replay --map.")
 @criteria_options
 @workers_option
 @cache_option
@@ -92,10 +90,9 @@ def report(sources: tuple[str, ...], workers: int | None, *, cached: bool, **opt
     if outputs.on_stdout > 1:
         raise click.UsageError("of --md -, --json and --bibtex, give one: each is printed on stdout")
     if not any((*outputs.files, outputs.on_stdout, outputs.csv, outputs.parquet)):
-        first = Path(sources[0])
-        outputs = replace(outputs, html=first / PAGE if len(sources) == 1 and first.is_dir() else Path(PAGE))
+        outputs = replace(outputs, html=_own_place(sources))
     for path in outputs.files:
-        _check_writable(path)
+        check_writable(path)
     criteria = criteria_of(**options)
     gathered = read_games(sources, criteria, workers, cached=cached, with_words=_statements(outputs))
     _write(sources, outputs, criteria, gathered)
@@ -110,51 +107,32 @@ def _statements(outputs: Outputs) -> int:
     return 0 if outputs.html is None else STATEMENTS
 
 
-def _check_writable(path: Path) -> None:
-    """Refuse at once what could not be written after minutes of reading."""
-    text = printable(str(path), _PATH_SHOWN)
-    if path.is_dir():
-        raise ConfigError(f"{text}: is a folder")
-    if not path.parent.is_dir():
-        raise ConfigError(f"{text}: no such folder {printable(str(path.parent), _PATH_SHOWN)}")
-    if not os.access(path.parent, os.W_OK):
-        raise ConfigError(f"{text}: the folder cannot be written to")
+def _own_place(sources: tuple[str, ...]) -> Path:
+    """Return where the page goes unless somebody says so."""
+    first = Path(sources[0])
+    return first / PAGE if len(sources) == 1 and first.is_dir() else Path(PAGE)
 
 
 def _write(sources: tuple[str, ...], outputs: Outputs, criteria: Criteria, gathered: Gathered) -> None:
     from analytics.export import write_csv, write_parquet
-    from analytics.measures.maps import save_map
 
-    findings = _findings(gathered) if any((*outputs.files, outputs.md, outputs.as_json)) else {}
+    findings = findings_of(gathered) if any((*outputs.files, outputs.md, outputs.as_json)) else {}
     if outputs.as_json:
         click.echo(json.dumps(findings, allow_nan=False))
     if outputs.findings is not None:
         _write_text(outputs.findings, json.dumps(findings, allow_nan=False, indent=1) + "\n")
     if outputs.pages:
-        _write_pages(outputs, criteria, gathered, findings)
+        _write_pages(sources, outputs, criteria, gathered, findings)
     # last, for they may be refused: files that are there already, too few games
     if outputs.csv is not None:
         write_csv(sources, outputs.csv, criteria)
     if outputs.parquet is not None:
         write_parquet(sources, outputs.parquet, criteria)
-    if outputs.save_map is not None:
-        save_map(findings["recalibration"], outputs.save_map)
 
 
-def _findings(gathered: Gathered) -> dict[str, Any]:
-    from analytics.gather import once
-
-    def computed() -> dict[str, Any]:
-        from analytics.findings import findings
-
-        return findings(gathered)
-
-    return once("findings", [gathered.basis], computed)
-
-
-def _write_pages(outputs: Outputs, criteria: Criteria, gathered: Gathered, findings: dict[str, Any]) -> None:
-    from analytics.gather import once
-
+def _write_pages(
+    sources: tuple[str, ...], outputs: Outputs, criteria: Criteria, gathered: Gathered, findings: dict[str, Any]
+) -> None:
     @functools.cache
     def report_once() -> Report:
         from analytics.report.report import Report
@@ -166,19 +144,17 @@ def _write_pages(outputs: Outputs, criteria: Criteria, gathered: Gathered, findi
     if outputs.bibtex:
         click.echo(report_once().bibtex(), nl=False)
     if outputs.html is not None:
-        page: dict[str, Any] = once(
-            "page", [gathered.basis], lambda: {"html": report_once().html(), "headlines": report_once().headlines()}
-        )
-        _write_text(outputs.html, page["html"])
+        page = page_of(gathered, report_once)
+        # a link that lies there may be somebody else's, and lead anywhere
+        write = write_whole if outputs.html == _own_place(sources) else write_named
+        write(outputs.html, [page["html"]])
         lines = [*(printable(line, 1000) for line in page["headlines"]), *gathered.checked]
-        click.echo("\n  ".join([f"Report: {outputs.html}", *lines]), err=outputs.on_stdout > 0)
+        aside = outputs.on_stdout > 0 or is_stdout(outputs.html)
+        click.echo("\n  ".join([f"Report: {outputs.html}", *lines]), err=aside)
 
 
 def _write_text(path: Path, text: str) -> None:
-    """Print or write; a reader never finds half a file, and a failure leaves the old one."""
     if path == STDOUT:
         click.echo(text, nl=False)
-    elif path.exists() and not path.is_file():
-        path.write_text(text, "utf-8")
     else:
-        write_whole(path, [text])
+        write_named(path, [text])

@@ -10,10 +10,10 @@ from typing import Any
 import click
 from pydantic import BaseModel
 
-from wolfbus.cli.brains import load_config
 from wolfbus.cli.options import config_option
 from wolfbus.config import GameConfig, rules_text
 from wolfbus.package_data import PackageData, field_docs, read_data
+from wolfbus.running.brains import load_config
 
 
 @click.command()

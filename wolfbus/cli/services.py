@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.brains import load_config
 from wolfbus.cli.options import FOLDER, config_option, seconds_option, seed_option, service_options, stream_name
 from wolfbus.errors import reason_of
+from wolfbus.running.brains import load_config
 
 if TYPE_CHECKING:
     from analytics.archive import Results

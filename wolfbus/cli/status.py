@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from wolfbus.cli.options import bus_option, stream_name
+from wolfbus.cli.options import bus_option, house_name
 from wolfbus.cli.terminal.wording import aligned
 from wolfbus.formats import UNDEFINED, ago, size
 from wolfbus.printable import counted, cut_middle, name_of, printable
@@ -25,7 +25,7 @@ _HEADS: Final = ("agent", "service", "seats", "brain", "started", "knocked", "un
 
 @click.command()
 @bus_option
-@click.option("--house", callback=stream_name, help="Only this house. All of them unless given.")
+@click.option("--house", callback=house_name, help="Only this house. All of them unless given.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (one a line with --watch).")
 @click.option("--watch", is_flag=True, help=f"Look again every {WATCH_S:g} seconds, until interrupted.")
 def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from wolfbus.cli.options import FILE, FOLDER, checked, house_option, negated_flag, option_group
+from wolfbus.cli.options import FILE, FOLDER, checked, house_option, negated_flag, option_group, refuse, stream_name
 from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import DEFAULT_BUS
-from wolfbus.tickets.holders import MODERATOR, Holder, read_bus, redis_address, ticket_path
+from wolfbus.tickets.holders import OF_AGENDAS, OF_HOUSES, Holder, Service, read_bus, redis_address, ticket_path
 from wolfbus.tickets.issuing import UserAdmin
 from wolfbus.tickets.issuing import issue as issue_tickets
 from wolfbus.tickets.issuing import revoke as revoke_tickets
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 DEFAULT_OUT = Path("tickets")
-_SERVICES: Final = ("agent", "player", "analytics", "spectator")
+_SERVICES: Final[tuple[Service, ...]] = ("agent", "player", "analytics", "spectator")
 _DEFAULT_IS_ON: Final = "wolfbus: the user `default` is on: whoever reaches this Redis needs no ticket"
 
 
@@ -38,7 +38,14 @@ _bus_option = click.option(
     help="The Redis, as somebody who may manage its users; @FILE takes the address out of a ticket, such as the "
     "administrator's.",
 )
-_house_option = house_option("The house the tickets are for.")
+_house_option = option_group(
+    house_option("The house the tickets are for."),
+    click.option(
+        "--agenda",
+        callback=stream_name,
+        help="The agenda of a shared study that the tickets are for, in place of a house.",
+    ),
+)
 _issue_options = option_group(
     _bus_option,
     _house_option,
@@ -46,7 +53,7 @@ _issue_options = option_group(
         "--out",
         type=FOLDER,
         metavar="DIR",
-        help="Folder of the tickets. [default: tickets/HOUSE]",
+        help="Folder of the tickets. [default: tickets/HOUSE, or tickets/AGENDA]",
     ),
     click.option(
         "--aclfile",
@@ -71,6 +78,7 @@ def tickets() -> None:
     wolfbus tickets issue --agents ada,bruno --analytics keeper
     wolfbus tickets list --bus @tickets/main/admin.ticket
     wolfbus tickets revoke bruno --bus @tickets/main/admin.ticket
+    wolfbus tickets issue --agenda third --workers north,south --bus @tickets/main/admin.ticket
 
     A ticket is a file of environment variables: docker run --env-file FILE …, or: set -a; . FILE; wolfbus player …
     """  # noqa: D301 - click takes the backspace for "keep these lines"
@@ -82,7 +90,13 @@ def tickets() -> None:
 @_holders("--players", "player", "Players you run yourself; their brains may get seeds of their own.")
 @_holders("--analytics", "analytics", "Who keeps the records: reads everything.")
 @_holders("--spectator", "spectator", "Who may watch what everybody may know.")
-@click.option("--moderator", is_flag=True, help="The moderator's; issued anyhow where there is none.")
+@_holders("--workers", "worker", "Who may play games of the --agenda.")
+@click.option(
+    "--moderator",
+    "first",
+    is_flag=True,
+    help="The moderator's, or the study's of an --agenda; issued anyhow the first time.",
+)
 @click.option(
     "--address",
     "reached_at",
@@ -103,37 +117,51 @@ def tickets() -> None:
     "Leave the user `default` on: then tickets protect nothing from strangers.",
 )
 @click.option("--force", is_flag=True, help="Replace tickets that are there; who holds an old one is cut off.")
-def issue(url: str, house: str, out: Path | None, aclfile: Path | None, *, moderator: bool, **options: Any) -> None:
+def issue(
+    url: str, house: str, agenda: str | None, out: Path | None, aclfile: Path | None, *, first: bool, **options: Any
+) -> None:
     """Issue tickets: a file DIR/NAME.ticket each, and no password anywhere else.
 
     The first time, the moderator and the administrator get theirs too; then the user `default` is switched off, so
-    that nobody gets in without a ticket.
+    that nobody gets in without a ticket. An --agenda has in the moderator's place whoever runs its study.
     """
-    holders = [Holder(house, service, name) for service in _SERVICES for name in options.pop(service)]
-    moderator_holder = Holder(house, "moderator", MODERATOR)
-    if not moderator:
+    names = {service: options.pop(service) for service in (*_SERVICES, "worker")}
+    refuse(
+        (agenda is None and names["worker"], "--workers play games of an --agenda: name it"),
+        (agenda is not None and any(names[service] for service in _SERVICES), "an --agenda has --workers alone"),
+    )
+    place, kinds = _place(house, agenda)
+    holders = [Holder(place, service, name) for service in (*_SERVICES, "worker") for name in names[service]]
+    first_holder = Holder(place, kinds[0], kinds[0])
+    if not first:
         with UserAdmin(redis_address(url)) as admin:
-            moderator = moderator_holder not in admin.holders(house)
-    if moderator:
-        holders.append(moderator_holder)
-    issued = issue_tickets(url, holders, out or DEFAULT_OUT / house, aclfile=aclfile, **options)
+            first = first_holder not in admin.holders(place)
+    if first:
+        holders.append(first_holder)
+    issued = issue_tickets(url, holders, out or DEFAULT_OUT / place, aclfile=aclfile, **options)
     _print_issued(issued)
     _print_saved(issued.saved, aclfile)
+
+
+def _place(house: str, agenda: str | None) -> tuple[str, tuple[Service, ...]]:
+    """Return whose tickets are meant, a house's or an agenda's, by its name, and what they may be for."""
+    return (house, OF_HOUSES) if agenda is None else (agenda, OF_AGENDAS)
 
 
 @tickets.command("list", short_help="List who holds a ticket, and who is connected.")
 @_bus_option
 @_house_option
-def list_(url: str, house: str) -> None:
+def list_(url: str, house: str, agenda: str | None) -> None:
     """List who holds a ticket, and how many connections each has."""
+    place, kinds = _place(house, agenda)
     with UserAdmin(redis_address(url)) as admin:
-        holders, connections = admin.holders(house), admin.connections()
+        holders, connections = admin.holders(place, kinds), admin.connections()
         is_open = admin.is_on("default")
     for holder in holders:
         connected = counted(connections[holder.user], "connection")
         click.echo(f"{holder.name:<24} {holder.service:<10} {connected}")
     if not holders:
-        click.echo(f"house {house}: no tickets")
+        click.echo(f"{'house' if agenda is None else 'agenda'} {place}: no tickets")
     if is_open:
         click.echo(_DEFAULT_IS_ON, err=True)
 
@@ -143,7 +171,14 @@ def list_(url: str, house: str) -> None:
 @click.argument("names", nargs=-1)
 @click.option("--all", "everybody", is_flag=True, help="All tickets of the house, the moderator's too.")
 def revoke(
-    url: str, house: str, out: Path | None, aclfile: Path | None, names: tuple[str, ...], *, everybody: bool
+    url: str,
+    house: str,
+    agenda: str | None,
+    out: Path | None,
+    aclfile: Path | None,
+    names: tuple[str, ...],
+    *,
+    everybody: bool,
 ) -> None:
     """Revoke tickets: their users are deleted, their connections end, the moderator seats them no more.
 
@@ -151,14 +186,16 @@ def revoke(
     """
     if bool(names) == everybody:
         raise click.UsageError("name whose tickets to revoke, or give --all")
+    place, kinds = _place(house, agenda)
     with UserAdmin(redis_address(url)) as admin:
-        holders = {holder.name for holder in admin.holders(house)}
+        holders = {holder.name for holder in admin.holders(place, kinds)}
     revoked = holders if everybody else set(names)
     if unknown := sorted(revoked - holders):
-        raise ConfigError(f"no ticket in house {house} for {', '.join(unknown)}; nothing was revoked")
-    saved = revoke_tickets(url, house, revoked, aclfile).saved
+        where = f"house {house}" if agenda is None else f"agenda {agenda}"
+        raise ConfigError(f"no ticket in {where} for {', '.join(unknown)}; nothing was revoked")
+    saved = revoke_tickets(url, place, revoked, aclfile, kinds).saved
     for name in revoked:
-        ticket_path(out or DEFAULT_OUT / house, name).unlink(missing_ok=True)
+        ticket_path(out or DEFAULT_OUT / place, name).unlink(missing_ok=True)
     click.echo(f"revoked: {', '.join(sorted(revoked)) or 'nothing, there were no tickets'}")
     _print_saved(saved, aclfile)
 

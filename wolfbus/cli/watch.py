@@ -1,64 +1,53 @@
-"""`wolfbus watch`: the rolling picture of a house, as its analytics service posts it."""
+"""`wolfbus watch`: how the games of a house stand, as its analytics service posts it: lines of plain text, or JSON."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
-from rich.console import Console, Group
-from rich.live import Live
-from rich.text import Text
 
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import every_entry
 from wolfbus.cli.options import service_address
-from wolfbus.cli.terminal.panels import FAINT, STRONG, Lines, fit, heat, hundredths, line, section
-from wolfbus.errors import MessageError, StreamLost
+from wolfbus.errors import MessageError
 from wolfbus.messages.codec import unpack
 from wolfbus.printable import counted, name_of, printable
 from wolfbus.service.lifecycle import Stopping, await_bus
+from wolfbus.session import Session
 
 if TYPE_CHECKING:
     from wolfbus.bus.protocol import Bus, Entry
 
-_BLOCK_S: Final = 1.0
-"""Seconds after which a request to stop is seen."""
+_EVERY_S: Final = 0.5
+"""Seconds from one look to the next."""
 
 _END_S: Final = 5.0
 """Seconds for which analytics is waited for, once a house has closed, to post how it ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """What there is to show.
+class Snapshot(NamedTuple):
+    """What analytics has posted.
 
     Attributes:
-        picture: the newest one, None before the first.
+        picture: how the games stand, None before the first.
         closed: whether the session that it is of has closed, and this is how it ended, as far as anybody tells.
     """
 
     picture: dict[str, Any] | None
     closed: bool
 
-    @property
-    def games(self) -> list[dict[str, Any]]:
-        """The games under way."""
-        return list((self.picture or {}).get("games", ()))
-
 
 @click.command()
 @service_address
 @click.option("--once", is_flag=True, help="Show the newest picture and leave.")
-@click.option("--plain", is_flag=True, help="Print lines even in a terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print every picture as one JSON object a line.")
-def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> int:
-    """Show a house's games as they run: suspicion towards every living player, wins, and how well lies are detected.
+def watch(url: str, house: str, *, once: bool, as_json: bool) -> int:
+    """Print how a house's games stand whenever that changes: who has won, how well lies are detected, and of each game
+    under way the suspicion towards every living player.
 
     Needs a running `wolfbus analytics`. For researchers: it tells players too much. Leaves when the house closes; exits
     1 if nothing was ever shown.
@@ -68,12 +57,11 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
         if bus is None:
             return 1
         stack.callback(bus.close)
-        show = stack.enter_context(_screen(plain=plain or once, as_json=as_json))
         seen = False
         for snapshot in _snapshots(bus, house, stopping):
             if snapshot.picture is not None:
                 seen = True
-                show(snapshot)
+                _print(snapshot.picture, closed=snapshot.closed, as_json=as_json)
                 if once:
                     return 0
             if snapshot.closed:
@@ -89,51 +77,27 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
 
 def _snapshots(bus: Bus, house: str, stopping: Stopping) -> Iterator[Snapshot]:
     """Yield the newest snapshot, and then every new one, until the session closes or somebody asks to stop."""
-    live, games = streams.live(house), streams.games(house)
-    closed, games_id = False, "0-0"
-    for entry in every_entry(bus, games):
-        closed, games_id = _is_closed(closed, entry), entry.id
-    newest = None
-    live_id = "0-0"
-    for entry in every_entry(bus, live):
-        newest, live_id = entry, entry.id
-    picture = _read(newest)
-    snapshot = Snapshot(picture, closed and _is_idle(picture))
-    yield snapshot
-    reader = bus.reader()
-    reader.follow(games, games_id)
-    reader.follow(live, live_id)
-    until = time.monotonic() + _END_S
-    try:
-        while not snapshot.closed and not stopping.wait(0):
-            try:
-                entries = dict(reader.read(_BLOCK_S))
-            except StreamLost:
-                # the bus lost its last second, or the house began anew: whatever comes next is the truth
-                for stream in (games, live):
-                    reader.follow(stream, bus.last_id(stream))
-                continue
-            for entry in entries.get(games, ()):
-                closed = _is_closed(closed, entry)
-                until = time.monotonic() + _END_S
-            posted = entries.get(live, ())
-            late = closed and time.monotonic() >= until
-            if posted or late:
-                picture = _read(posted[-1]) if posted else picture
-                # analytics posts how it ended a moment after the moderator has closed the house
-                snapshot = Snapshot(picture, closed and (late or _is_idle(picture)))
-                yield snapshot
-    finally:
-        reader.close()
-
-
-def _is_idle(picture: dict[str, Any] | None) -> bool:
-    """Return whether no game is under way in a picture."""
-    return picture is None or picture.get("running") == 0
-
-
-def _is_closed(before: bool, entry: Entry) -> bool:
-    return {"house_opened": False, "house_closed": True}.get(entry.type, before)
+    session, last_id, closed_at = Session(), None, None
+    while True:
+        session.catch_up(bus, house)
+        newest = None
+        # analytics keeps the stream short
+        for newest in every_entry(bus, streams.live(house)):  # noqa: B007 - the last one
+            pass
+        picture = _read(newest)
+        if session.end is None:
+            closed_at = None
+        elif closed_at is None:
+            closed_at = time.monotonic()
+        # analytics posts how it ended a moment after the moderator has closed the house
+        is_idle = picture is None or picture.get("running") == 0
+        closed = closed_at is not None and (is_idle or time.monotonic() >= closed_at + _END_S)
+        id_ = newest.id if newest is not None else ""
+        if id_ != last_id or closed:
+            last_id = id_
+            yield Snapshot(picture, closed)
+        if closed or stopping.wait(_EVERY_S):
+            return
 
 
 def _read(entry: Entry | None) -> dict[str, Any] | None:
@@ -146,94 +110,35 @@ def _read(entry: Entry | None) -> dict[str, Any] | None:
         return None
 
 
-def _print_json(snapshot: Snapshot) -> None:
+def _print(picture: Mapping[str, Any], *, closed: bool, as_json: bool) -> None:
+    if not as_json:
+        click.echo("\n".join(_lines(picture, closed=closed)) + "\n")
+        return
     try:
-        line = json.dumps({**(snapshot.picture or {}), "closed": snapshot.closed}, allow_nan=False)
+        click.echo(json.dumps({**picture, "closed": closed}, allow_nan=False))
     except (ValueError, TypeError) as error:
         # msgpack holds more than JSON does: numbers that are none, bytes
         click.echo(f"wolfbus: a picture cannot be told as JSON: {error}", err=True)
-        return
-    click.echo(line)
-
-
-@contextlib.contextmanager
-def _screen(*, plain: bool, as_json: bool) -> Iterator[Callable[[Snapshot], None]]:
-    if as_json:
-        yield _print_json
-        return
-
-    if plain or not sys.stdout.isatty():
-        yield lambda snapshot: click.echo("\n".join(_lines(snapshot)) + "\n")
-        return
-    console = Console()
-    with Live(console=console, auto_refresh=False, screen=True) as live:
-        last: Snapshot | None = None
-
-        def show(snapshot: Snapshot) -> None:
-            nonlocal last
-            last = snapshot
-            live.update(Group(*_panel(snapshot, console.width, console.height - 1)), refresh=True)
-
-        yield show
-    if last is not None:
-        console.print(Group(*_panel(last, console.width, 1000)))
 
 
 _WINNERS: Final = {"villagers": "villagers", "werewolves": "Werewolves", "nobody": "nobody"}
-_NAME: Final = 14
-"""Cells of a player and its suspicion."""
 
 
-def _lines(snapshot: Snapshot) -> list[str]:
-    """Return a picture as plain lines."""
-    rows = _summary(snapshot)
-    for game in snapshot.games:
-        suspicions = ", ".join(f"{name_of(name)} {_number(value)}" for name, value in _by_suspicion(game))
-        rows.append(f"  {_game_state(game)}: {suspicions or 'nobody judged yet'}")
-    return rows
-
-
-def _panel(snapshot: Snapshot, width: int, height: int) -> Lines:
-    """Return a picture as coloured lines that fit a terminal; games that do not fit are counted."""
-    head, *figures = _summary(snapshot)
-    rows: Lines = [line((head, STRONG)), *map(line, figures), Text()]
-    games = snapshot.games
-    if games:
-        rows.append(section("Suspicion towards the living, smoothed, mean over observers", width, "00 to 99"))
-    room = max(1, (height - len(rows) - 1) // 2)
-    for game in games[:room]:
-        rows.append(fit(line((_game_state(game), FAINT)), width))
-        parts: list[Any] = ["  "]
-        for name, value in _by_suspicion(game)[: max(1, (width - 2) // _NAME)]:
-            parts += [
-                (f"{name_of(name)[: _NAME - 5]} ", ""),
-                (hundredths(value), heat(value)) if value is not None else ("--", FAINT),
-                "  ",
-            ]
-        rows.append(fit(line(*parts), width))
-    if len(games) > room:
-        rows.append(line((f"and {counted(len(games) - room, 'more game')}", FAINT)))
-    return rows
-
-
-def _summary(snapshot: Snapshot) -> list[str]:
-    """Return the session's state, and who won and how well lies are detected."""
-    picture = snapshot.picture or {}
-    state = "has closed" if snapshot.closed else f"{counted(int(picture.get('running', 0)), 'game')} running"
-    head = f"Session {printable(str(picture.get('session', '')), 64)}: {picture.get('over', 0)} over, {state}"
+def _lines(picture: Mapping[str, Any], *, closed: bool) -> Iterator[str]:
+    """Yield a picture as lines: the session, who won and how well lies are detected, and a line a game."""
+    state = "has closed" if closed else f"{counted(int(picture.get('running', 0)), 'game')} running"
+    yield f"Session {printable(str(picture.get('session', '')), 64)}: {picture.get('over', 0)} over, {state}"
     winners, scores = picture.get("winners", {}), picture.get("headline", {})
-    won = "  won: " + ", ".join(f"{_WINNERS.get(name, name)} {count}" for name, count in winners.items())
-    if not scores.get("n"):
-        return [head, won]
-    over = counted(int(scores["n"]), "judgement")
-    accuracy, constant = _number(scores.get("accuracy")), _number(scores.get("constant_accuracy"))
-    balanced, area = _number(scores.get("balanced_accuracy")), _number(scores.get("auc"))
-    return [
-        head,
-        won,
-        f"  detection over {over}: accuracy {accuracy}, a constant guess has {constant}",
-        f"  balanced accuracy {balanced}, AUC of suspicion {area}",
-    ]
+    yield "  won: " + ", ".join(f"{_WINNERS.get(name, name)} {count}" for name, count in winners.items())
+    if scores.get("n"):
+        accuracy, constant = _number(scores.get("accuracy")), _number(scores.get("constant_accuracy"))
+        over = counted(int(scores["n"]), "judgement")
+        yield f"  detection over {over}: accuracy {accuracy}, a constant guess has {constant}"
+        balanced, area = _number(scores.get("balanced_accuracy")), _number(scores.get("auc"))
+        yield f"  balanced accuracy {balanced}, AUC of suspicion {area}"
+    for game in picture.get("games", ()):
+        suspicions = ", ".join(f"{name_of(name)} {_number(value)}" for name, value in _by_suspicion(game))
+        yield f"  {_game_state(game)}: {suspicions or 'nobody judged yet'}"
 
 
 def _game_state(game: Mapping[str, Any]) -> str:

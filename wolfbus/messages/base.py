@@ -23,6 +23,9 @@ SeatName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
 ID_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 """What can stand in the names of streams and files: ids of games, names of houses."""
 
+HOUSE_PATTERN: Final = rf"{ID_PATTERN}(?:~[0-9a-f]{{8}})?"
+"""Of a house; those of an agenda's workers are called after the agenda, with a tilde that stands in no other name."""
+
 GameId: TypeAlias = Annotated[str, Field(pattern=rf"^{ID_PATTERN}$")]
 """A game's id: letters, digits, dot, dash and underscore; it stands in stream and file names."""
 

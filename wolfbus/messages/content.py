@@ -17,18 +17,36 @@ StatementNumber: TypeAlias = Annotated[int, Field(ge=1, le=2**53 - 1)]
 """Statements count from 1 within a game."""
 
 
+class Consent(Part):
+    """What a person agreed to before it took its seat at a page; it goes with their answers until one is accepted."""
+
+    words: Annotated[str, Field(max_length=1000)]
+    """The sentence, as it stood before them."""
+    thoughts: Literal["shown", "private"] = "shown"
+    """Whether what they think may be shown to others once the game is over; private thoughts stand in the record alone,
+    and are left out of pages and exports."""
+
+
+Strength: TypeAlias = Literal["plain", "hedged"]
+"""Whether something is said outright, or as a guess, a hint or a question."""
+Side: TypeAlias = Literal["for", "against"]
+"""Whether a player is to be trusted, or not."""
+
+
 class RoleClaim(Part):
-    """Asserts "`target` is the `role`", of oneself or of another."""
+    """Asserts "`target` is the `role`", of oneself or of another; or denies it."""
 
     claim: Literal["role"] = "role"
     target: SeatName
     """Whose role is claimed."""
     role: Role
-    """The role claimed."""
+    """The role claimed, or denied."""
+    denied: bool = Field(default=False, exclude_if=lambda denied: not denied)
+    """True for "`target` is not the `role`"."""
 
 
 class InspectionClaim(Part):
-    """Asserts "I inspected `target` (in the night of `round`) and saw `role`"."""
+    """Asserts "I inspected `target` (in the night of `round`) and saw `role`", or that it was anything else."""
 
     claim: Literal["inspection"] = "inspection"
     target: SeatName
@@ -37,6 +55,8 @@ class InspectionClaim(Part):
     """What it says it saw."""
     round: Whole | None = None
     """The night it names, if any."""
+    denied: bool = Field(default=False, exclude_if=lambda denied: not denied)
+    """True for "I inspected `target`, and it is not the `role`"."""
 
 
 class ProtectionClaim(Part):
@@ -50,15 +70,33 @@ class ProtectionClaim(Part):
 
 
 class AccusationClaim(Part):
-    """Asserts "`target` is a Werewolf": a lie if the speaker knows better, a mistake if it may think so."""
+    """Asserts "`target` is a Werewolf": a lie if the speaker knows better, a mistake if it may think so; hedged, it
+    tells a suspicion, as a stance does.
+    """
 
     claim: Literal["accusation"] = "accusation"
     target: SeatName
     """Whom the speaker calls a Werewolf."""
+    strength: Strength = Field(default="plain", exclude_if=lambda strength: strength == "plain")
+    """Hedged for "I think that `target` is a Werewolf"."""
+
+
+class StanceClaim(Part):
+    """Speaks for or against `target` and says nothing of what it is, which the hidden state could refute; it is
+    insincere where the speaker knows the contrary.
+    """
+
+    claim: Literal["stance"] = "stance"
+    target: SeatName
+    """Whom it is about."""
+    side: Side
+    """Whether the speaker would have others trust it."""
+    strength: Strength = "plain"
+    """Hedged where it hints, asks or only inclines to it."""
 
 
 Claim: TypeAlias = Annotated[
-    RoleClaim | InspectionClaim | ProtectionClaim | AccusationClaim, Field(discriminator="claim")
+    RoleClaim | InspectionClaim | ProtectionClaim | AccusationClaim | StanceClaim, Field(discriminator="claim")
 ]
 
 
@@ -80,17 +118,8 @@ class Bid(Part):
     """Urgency, 0 to the config's `bid_max`; the referee checks the range."""
 
 
-class Speech(Part):
-    """One public statement."""
-
-    text: str
-    """The words everybody hears; blank counts as silence."""
-    claims: tuple[Claim, ...] = Field(default=(), exclude_if=lambda claims: not claims)
-    """What the words assert, for the moderator and researchers only."""
-
-
 class Label(Part):
-    """A speaker's own assessment of its last statement (paper, section 4.2)."""
+    """A speaker's own assessment of its statement (paper, section 4.2)."""
 
     deceptive: bool
     """d: whether the statement was meant to deceive; it decides over `kind`."""
@@ -102,6 +131,17 @@ class Label(Part):
     """The kind as it was given, where `deceptive` overruled it."""
     reasoning: str = Field(default="", exclude_if=lambda reasoning: not reasoning)
     """Why, in the speaker's words."""
+
+
+class Speech(Part):
+    """One public statement."""
+
+    text: str
+    """The words everybody hears; blank counts as silence."""
+    claims: tuple[Claim, ...] = Field(default=(), exclude_if=lambda claims: not claims)
+    """What the words assert, for the moderator and researchers only."""
+    label: Label | None = Field(default=None, exclude_if=lambda label: label is None)
+    """The speaker's own label, where the config has it asked with the words; else it is left out."""
 
 
 class Judgement(Part):
@@ -130,6 +170,8 @@ class Ballot(Part):
     """Words published with the vote; given, they are a statement of phase "vote"."""
     claims: tuple[Claim, ...] = Field(default=(), exclude_if=lambda claims: not claims)
     """What the reason asserts, for the moderator and researchers only."""
+    label: Label | None = Field(default=None, exclude_if=lambda label: label is None)
+    """The voter's own label of the reason, where the config has it asked with the words; else it is left out."""
 
 
 class Choice(Part):

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Generic, Literal, TypeAlias, TypeVar, Union, get_args
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    ClassVar,
+    Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+)
 
 from pydantic import Field
 
@@ -13,6 +25,7 @@ from wolfbus.messages.content import (
     Ballot,
     Bid,
     Choice,
+    Consent,
     Content,
     Judgement,
     Label,
@@ -22,7 +35,7 @@ from wolfbus.messages.content import (
     StatementNumber,
     model_for,
 )
-from wolfbus.vocabulary import KINDS, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Winner
+from wolfbus.vocabulary import KINDS, Deception, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Winner
 
 C = TypeVar("C", bound=Content)
 
@@ -46,6 +59,39 @@ class Seat(Part):
     """Kinds of request this seat's agent does not answer."""
 
 
+class Fork(Part):
+    """Where a game parted from another, its parent: up to a statement it is the parent's, as recorded; then it was
+    played anew.
+    """
+
+    parent: GameId
+    """The parent's game id."""
+    event: Whole
+    """Number of the parent's event that holds what the speaker answered; nothing from there on is shared but what other
+    seats answered in the same step."""
+    head: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    """Hash of that event in the parent's record, which seals all before it."""
+    statement: StatementNumber
+    """The parent's statement that was made then."""
+    seat: SeatName
+    """Who made it."""
+    round: Whole
+    """The round in which it was made, from 1."""
+    kind: Deception | None = None
+    """The kind of deception that its speaker's own label gave it there, or "none"; absent where no label counts."""
+    batch: Whole
+    """The batch that gave its speaker the floor. Once it is joined, every draw of the rules follows from `seed`."""
+    arm: Annotated[str, Field(max_length=1024)]
+    """What stands in the statement's place: ``keep`` (itself), ``silence``, ``say`` (given words), ``redraw`` (drawn
+    anew of its speaker), ``honest`` (so, until it was honest) or ``by:AGENT`` (drawn of another agent)."""
+    k: Whole
+    """Which fork of this arm, from 1. Forks of one statement with the same `k` share their draws, whatever the arm."""
+    seed: str
+    """What every draw after the fork follows from: SHA-256 of the parent, its event and `k`; see `wolfbus.draws`."""
+    tries: Whole = 1
+    """How many statements were drawn, the last of which was taken; 1 where none was drawn."""
+
+
 class Opened(Part):
     """A game begins."""
 
@@ -64,6 +110,9 @@ class Opened(Part):
     """The rules."""
     seats: tuple[Seat, ...]
     """The players, in seating order."""
+    fork: Fork | None = None
+    """Where this game parted from another; absent from a game that was played from its beginning. No part of the
+    digest."""
 
 
 class Asking(Part):
@@ -123,6 +172,8 @@ class Answered(Part, Generic[C]):
     """The model's text as it came, where it differs from the content; for researchers."""
     note: str | None = None
     """One line on what went wrong, for researchers."""
+    consent: Consent | None = None
+    """What the person here agreed to, until an answer of theirs was accepted."""
 
 
 class AnsweredBid(Answered[Bid]):
@@ -254,18 +305,43 @@ class Tally(Part):
     """Votes that exile: a strict majority of the living."""
 
 
-class Exile(Part):
-    """The vote takes effect."""
+class Way(NamedTuple):
+    """How seats leave the game by one type of event, and the words for it."""
 
-    type: Literal["exile"] = "exile"
-    round: Whole
-    """Rounds count from 1: night, then day."""
-    seat: SeatName | None = None
-    """Who leaves; None where nobody had a majority."""
-    role: Role | None = None
-    """Revealed under `reveal_on_death` = "role"."""
-    team: Team | None = None
-    """Revealed under `reveal_on_death` = "team"."""
+    how: str
+    """Its name in views, rows, pages and the line protocol."""
+    verb: str
+    """What befalls the seat, as in "Ada is killed"."""
+    seat: str = "seat"
+    """The field of the event that names who leaves; where that is None, nobody does."""
+    span: Literal["night", "day", "round"] = "round"
+    """What the event's `round` counts, as in "killed in night 2"."""
+
+    @property
+    def fate(self) -> str:
+        """What became of a seat, where it is not said when: "killed at night", "exiled"."""
+        return f"{self.verb} at night" if self.span == "night" else self.verb
+
+    def fate_in(self, round_: int) -> str:
+        """Return what became of a seat, and when: "killed in night 2", "exiled on day 2", "shot in round 2"."""
+        return f"{self.verb} {'on' if self.span == 'day' else 'in'} {self.span} {round_}"
+
+
+class Departing(Part):
+    """An event by which a seat leaves the game, or nobody does. Everybody may know it.
+
+    `wolfbus.departure` makes of it who leaves and how, for whoever needs to know who lives. Where several leave at
+    once, each leaves by an event of its own.
+    """
+
+    way: ClassVar[Way]
+    """How seats leave by it."""
+    if TYPE_CHECKING:
+        # every such event has these beside the field that its `way` names; each declares them itself, in its own order
+        type: str
+        round: Whole
+        role: Role | None
+        team: Team | None
 
 
 class NightOutcome(Part):
@@ -282,14 +358,30 @@ class NightOutcome(Part):
     """Who dies of it; None if nobody does."""
 
 
-class Dawn(Part):
+class Dawn(Departing):
     """What everybody learns of a night: who died, if anybody did."""
 
+    way: ClassVar = Way("night", "killed", seat="died", span="night")
     type: Literal["dawn"] = "dawn"
     round: Whole
     """Rounds count from 1: night, then day."""
     died: SeatName | None = None
     """Who died; None if nobody did."""
+    role: Role | None = None
+    """Revealed under `reveal_on_death` = "role"."""
+    team: Team | None = None
+    """Revealed under `reveal_on_death` = "team"."""
+
+
+class Exile(Departing):
+    """The vote takes effect."""
+
+    way: ClassVar = Way("exile", "exiled", span="day")
+    type: Literal["exile"] = "exile"
+    round: Whole
+    """Rounds count from 1: night, then day."""
+    seat: SeatName | None = None
+    """Who leaves; None where nobody had a majority."""
     role: Role | None = None
     """Revealed under `reveal_on_death` = "role"."""
     team: Team | None = None

@@ -65,6 +65,9 @@ class Leave(WireMessage):
     """Which start of it this is."""
     reason: OneLine = ""
     """Why, for the log."""
+    failed: bool = Field(default=False, exclude_if=lambda failed: not failed)
+    """Whether it goes because it cannot play. A house that lacks its seats then closes soon, and says why, rather than
+    wait for them; of agents of the house's own operator alone."""
 
 
 class Archived(WireMessage):

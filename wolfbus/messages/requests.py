@@ -7,13 +7,13 @@ of reply per kind of request.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar, Union
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, Union
 
 from pydantic import Field
 
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import GameId, Part, SeatName, Version, Whole
-from wolfbus.messages.content import Content, StatementNumber, model_for
+from wolfbus.messages.content import Consent, Content, StatementNumber, model_for
 from wolfbus.messages.events import AnyAnswered, PrivateEvent, PublicEvent
 from wolfbus.vocabulary import KINDS, Fault, Kind, Phase, Reading, Role
 
@@ -181,31 +181,11 @@ class Reply(Part, Generic[C]):
     """Why there is no content."""
     note: str | None = None
     """One line on what went wrong, for researchers."""
+    consent: Consent | None = None
+    """What the person who answers agreed to before it took its seat."""
     if TYPE_CHECKING:
         # each type of reply has its own
         kind: Kind
-
-
-class LocalReply(NamedTuple):
-    """A reply inside the process in which the request was made; elsewhere it is a `Reply`.
-
-    Attributes:
-        game: the game's id.
-        request: id of the request that this answers.
-        seat: who answers.
-        kind: what was asked for.
-        content: the answer.
-        thought: private scratchpad.
-        reading: how the content was read.
-    """
-
-    game: str
-    request: str
-    seat: SeatName
-    kind: Kind
-    content: Content
-    thought: str | None
-    reading: Reading
 
 
 REPLY: Final[dict[Kind, type[Reply[Any]]]] = {

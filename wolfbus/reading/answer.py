@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from wolfbus.messages.content import CONTENT, Content
 from wolfbus.reading.keys import ALWAYS_THOUGHTS, INDEX, PARTS, THOUGHTS, AnswerPart, folded
 from wolfbus.reading.objects import ParsedObject, ends_where_written
+from wolfbus.reading.placeholders import is_placeholder
 from wolfbus.reading.text import LostMember, Members, clean_value, one_line, quoted, without_thinking, worse
 from wolfbus.reading.values import (
     Bad,
@@ -32,7 +33,6 @@ from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 
 _LONGEST_NAME = 32
 _ANY_KIND = "?"
-_PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
 _MARKED_LABEL = re.compile(r"(?:[(\[{<]|(?<!\w)[*_]{1,3})\s{0,3}([^\W\d_][\w -]{0,40}?)\s{0,3}[*_]{0,3}\s{0,3}:")
 """The label of words in brackets or asterisks."""
 LINE_LABEL: Final = re.compile(r"^[\W\d_]{0,8}([^\W\d_][\w -]{0,40}?)[\W_]{0,8}?(?:[:=\n]|\s[-–—]\s)", re.MULTILINE)
@@ -48,12 +48,14 @@ class Question:
         legal: names that may be answered, None among them for nobody or abstaining; None if that is not known.
         names: all players, living or not.
         bid_max: the highest legal bid.
+        descriptions: words by which the prompt described texts; a copy of them is no text.
     """
 
     kind: Kind
     legal: Sequence[str | None] | None = None
     names: Sequence[str] = ()
     bid_max: int = 10
+    descriptions: tuple[str, ...] = ()
 
     def part_for(self, key: str) -> AnswerPart | None:
         """Return the part of the answer that a key stands for, None if it is none."""
@@ -79,8 +81,9 @@ class JudgedAnswer:
 
     @property
     def thought(self) -> str | None:
-        """The private thoughts, in the order they were written."""
-        return "\n\n".join(self.thoughts) or None
+        """The private thoughts, in the order they were written, but for what only copies the words of the prompt."""
+        thoughts = (thought for thought in self.thoughts if not is_placeholder(thought, self.question.descriptions))
+        return "\n\n".join(thoughts) or None
 
     def fail(self, fault: Fault, note: str) -> None:
         """Note what is wrong; the first mistake is the one that is named."""
@@ -185,13 +188,15 @@ def _value(question: Question, part: AnswerPart, value: Any) -> Value:
         return _read_name(question, value)
     if part.shape == "claims":
         return Got(*read_claims(value, question.names))
+    if part.shape == "label":
+        return _read_label(question, value)
     if part.public and isinstance(value, str):
         if without_thinking(value).thoughts:
             return Bad("unparseable", "holds private thoughts between tags")
         if holds_marked_thoughts(value):
             return Bad("unparseable", "holds private thoughts, marked as such")
-        if _PLACEHOLDER.fullmatch(value):
-            return Bad("unparseable", f"must be words of your own, not {quoted(value)}")
+    if part.shape == "words" and isinstance(value, str) and is_placeholder(value, question.descriptions):
+        return Bad("unparseable", f"must be words of your own, not {quoted(value)}")
     return _READERS[part.shape](value)
 
 
@@ -203,6 +208,16 @@ def holds_marked_thoughts(text: str) -> bool:
     marked = map(folded, _MARKED_LABEL.findall(text))
     private = (label for label in map(folded, LINE_LABEL.findall(text)) if label.startswith("private"))
     return any(label in ALWAYS_THOUGHTS for label in (*marked, *private))
+
+
+def _read_label(question: Question, value: Any) -> Value:
+    """Read the label that stands beside the words that it is of."""
+    if not isinstance(value, dict):
+        return Bad("unparseable", "must be an object")
+    label = judge(replace(question, kind="assess_own"), ParsedObject(Members(value), "clean", cut=False))
+    if label.content is None:
+        return Bad("unparseable", f"is no label: {label.note}")
+    return Got(label.content, coerced=label.rung != "clean")
 
 
 def _read_kind(value: Any) -> Value:

@@ -15,7 +15,7 @@ from wolfbus.package_data import PackageData, read_data
 from wolfbus.roles import ACTS
 from wolfbus.vocabulary import DECEPTIONS, KINDS, Deception, Kind
 
-Shape: TypeAlias = Literal["truth", "unit", "whole", "words", "name", "deception", "stated", "claims"]
+Shape: TypeAlias = Literal["truth", "unit", "whole", "words", "name", "deception", "stated", "claims", "label"]
 """What kind of value a part is."""
 
 

@@ -19,6 +19,7 @@ from wolfbus.package_data import PackageData, read_data
 from wolfbus.reading.answer import LINE_LABEL, JudgedAnswer, Question, holds_marked_thoughts, judge
 from wolfbus.reading.keys import ALWAYS_THOUGHTS, ERROR_KEYS, PARTS, THOUGHTS, folded
 from wolfbus.reading.objects import ParsedObject, Search, find_objects, inside
+from wolfbus.reading.placeholders import is_placeholder
 from wolfbus.reading.text import RUNGS, Members, quoted, without_thinking, worse
 from wolfbus.reading.values import NUMBER_WORDS, Bad, read_whole, resolve_name
 from wolfbus.vocabulary import Fault, Reading
@@ -241,14 +242,16 @@ def _fault_of_prose(question: Question, plain: str) -> str | None:
         return f"the reply holds no JSON object, and {len(plain)} characters of other text"
     if _REFUSAL.search(plain[:300]):
         return REFUSED
-    return _fault_of_statement(plain) if question.kind == "speak" else None
+    return _fault_of_statement(question, plain) if question.kind == "speak" else None
 
 
-def _fault_of_statement(plain: str) -> str | None:
+def _fault_of_statement(question: Question, plain: str) -> str | None:
     if _OUTAGE.match(plain):
         return "the reply is an error message, not a statement"
     if not any(letter.isalpha() for letter in plain) or plain.casefold() in NOBODY_WORDS:
         return f"the reply is no statement: {quoted(plain)}"
+    if is_placeholder(plain, question.descriptions):
+        return f"the reply must be words of your own, not {quoted(plain)}"
     if plain.startswith(("{", "}", "[", "```", "<")):
         return "the reply is neither JSON nor a plain statement"
     labels = list(LINE_LABEL.finditer(plain))

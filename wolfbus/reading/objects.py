@@ -49,9 +49,10 @@ _LARGEST = 10**15
 _TRIPS = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError)
 """What a parser that guesses may stumble over; seen: assertions, huge numbers, nesting."""
 _BARE_NUMBER = re.compile(r"(:\s*)(-?\d+(?:[.,]\d+)?\s*%|-?\d+,\d+(?=\s*[,}\n]))")
+# atomic groups: before Python 3.11.5 a possessive quantifier behind a group that backtracks misses matches
 _STRING = re.compile(
     r"""
-    "(?:[^"\\]++|\\.)*+"? | “[^”]*+”? | (?<=[\[{,:\s])'(?:[^'\\]++|\\.|(?<=\w)'(?=\w))*+'?
+    "(?>(?:[^"\\]++|\\.)*)"? | “[^”]*+”? | (?<=[\[{,:\s])'(?>(?:[^'\\]++|\\.|(?<=\w)'(?=\w))*)'?
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -147,7 +147,9 @@ class _Assigner:
         """Leave out the members of other answers: why a vote deceives is not the reason that is published with it."""
         fields = {other: _fields(question.kind) for other, question in self.questions.items()}
         others = {key for other, keys in fields.items() if other != name for key in keys}
-        return _without(parsed, others - fields[name])
+        # a label that was asked for beside the words is no part of them
+        names = {key for key, other in self.names.by_key.items() if other != name}
+        return _without(parsed, (others - fields[name]) | names)
 
     def _assign_members(self, parsed: ParsedObject, depth: int) -> list[ParsedObject]:
         """Assign what an object holds; return what it may be itself, or those within it, where it holds nothing."""

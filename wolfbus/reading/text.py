@@ -185,11 +185,12 @@ def strict_at(text: str, start: int) -> tuple[Any, int]:
         raise ValueError("nested too deeply") from None
 
 
+# atomic groups: before Python 3.11.5 a possessive quantifier behind a group that backtracks misses matches
 _TOKEN = re.compile(
     r"""
-    "(?:[^"\\]++|\\.)*+(?P<closed>")?                              # a string, perhaps open to the end
-    | (?<=[\[{,:\s])'(?:[^'\\]++|\\.|(?<=\w)'(?=\w))*+(?P<quote>')?  # the same as Python would write it
-    | //[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+(?:\*/)?                   # comments
+    "(?>(?:[^"\\]++|\\.)*)(?P<closed>")?                              # a string, perhaps open to the end
+    | (?<=[\[{,:\s])'(?>(?:[^'\\]++|\\.|(?<=\w)'(?=\w))*)(?P<quote>')?  # the same as Python would write it
+    | //[^\n]*+ | /\*(?>(?:[^*]++|\*(?!/))*)(?:\*/)?                   # comments
     | [{}\[\],:]
     """,
     re.VERBOSE | re.DOTALL,
@@ -200,7 +201,7 @@ _FENCE_END = re.compile(r"\n[ \t]*```")
 _MOST_OPEN = 50
 _DONE_WORDS = frozenset({"true", "false", "null", "True", "False", "None"})
 _OF_A_WORD = string.ascii_letters + string.digits + "_.+-%"
-_PIECE = re.compile(r'(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+', re.DOTALL)
+_PIECE = re.compile(r'(?>(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*)', re.DOTALL)
 
 _HALF_PAIR = re.compile(r"[\ud800-\udbff]+\Z")
 

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.base import Part
-from wolfbus.messages.content import Claim, Judgement, Label
+from wolfbus.messages.content import Ballot, Claim, Judgement, Label, Speech
 from wolfbus.reading.keys import KIND_WORDS
 from wolfbus.reading.text import quoted
 from wolfbus.roles import ROLE_WORDS
@@ -263,7 +263,8 @@ def _share(word: str) -> tuple[float, float] | None:
     match = _SHARE.fullmatch(word)
     if match is None:
         return None
-    part, most = (str(NUMBER_WORDS.get(side, side)) for side in match.groups())
+    part = str(NUMBER_WORDS.get(match[1], match[1]))
+    most = str(NUMBER_WORDS.get(match[2], match[2]))
     return (_number(part), _number(most)) if _NUMBER.fullmatch(part) and _NUMBER.fullmatch(most) else None
 
 
@@ -345,12 +346,17 @@ def settle(deceptive: bool, kind: Deception, stated: Deception | None = None) ->
 
 
 def normalise(content: P) -> P:
-    """Return a label or judgement whose `kind` agrees with `deceptive`, and any other content as it is."""
-    changed: dict[str, Deception | None] = {}
+    """Return a label or judgement whose `kind` agrees with `deceptive`, words with such a label, and any other content
+    as it is.
+    """
+    changed: dict[str, Any] = {}
     if isinstance(content, Label | Judgement):
         kind, stated = settle(content.deceptive, content.kind, content.stated_kind)
         if (kind, stated) != (content.kind, content.stated_kind):
             changed = {"kind": kind, "stated_kind": stated}
+    elif isinstance(content, Speech | Ballot) and content.label is not None:
+        label = normalise(content.label)
+        changed = {"label": label} if label is not content.label else {}
     return content.model_copy(update=changed) if changed else content
 
 

@@ -18,7 +18,7 @@ from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import TableNews
-from wolfbus.record.line import Recorded, bus_members, seal
+from wolfbus.record.line import Recorded, bus_members, line_of, seal
 
 _HOLDER = "replay"
 
@@ -69,6 +69,11 @@ def append_record(bus: Bus, house: str, game: str, path: Path) -> None:
     with path.open("rb") as lines:
         while step := list(itertools.islice(lines, STEP)):
             bus.append(stream, [_entry({**json.loads(line), "v": PROTOCOL}, game) for line in step])
+
+
+def entry_of(recorded: Recorded, game: str) -> Entry:
+    """Return the entry of an event, byte for byte as `append_record` makes it of its line."""
+    return _entry({**json.loads(line_of(bus_members(recorded))), "v": PROTOCOL}, game)
 
 
 def _entry(members: dict[str, Any], game: str) -> Entry:

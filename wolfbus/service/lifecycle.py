@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
 from wolfbus.bus import Bus, open_bus
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
-from wolfbus.bus.url import read_address
+from wolfbus.bus.url import is_in_process, read_address
 from wolfbus.errors import BusDown, ConfigError
+from wolfbus.patience import Backoff, Patience
 
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
@@ -42,7 +43,7 @@ T = TypeVar("T")
 
 def read_shared_bus(text: str) -> str:
     """Return the address of a bus where processes meet; raises ValueError."""
-    if text.startswith("memory:"):
+    if is_in_process(text):
         reason = "memory:// ends where its process ends, so nobody else can be there; name a Redis"
         raise ValueError(f"{reason}, as in {DEFAULT_BUS}")
     return text
@@ -175,19 +176,27 @@ class Stopping:
     Attributes:
         requested: whether anybody asked.
         why: who asked first, such as ``SIGTERM``; "" while nobody has.
+        failed: whether that was because the work cannot go on.
     """
 
     def __init__(self) -> None:
         self.requested = False
         self.why = ""
+        self.failed = False
         # An Event's lock is not re-entrant: a handler that sets it may run while this very thread holds it.
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._before: dict[signal.Signals, Any] = {}
 
-    def ask(self, why: str) -> None:
-        """Ask to stop; safe in any thread and in a signal handler. Only the first reason is kept."""
+    def ask(self, why: str, *, failed: bool = False) -> None:
+        """Ask to stop; safe in any thread and in a signal handler. Only the first reason is kept.
+
+        Args:
+            why: who asks, or the reason.
+            failed: whether the work cannot go on.
+        """
         if not self.requested:
             self.why = why
+            self.failed = failed
             self.requested = True
         self._wake.put(None)
 
@@ -256,18 +265,19 @@ def await_bus(url: str, stopping: Stopping, health: Health | None = None) -> Bus
         BusDown: the server cannot be reached within the patience.
         BusError: the server is too old, or does not accept the user: at once, for waiting would not help.
     """
-    if url.startswith("memory:"):
+    if is_in_process(url):
         return open_bus(url)
     address = read_address(url)
-    patience_s, began = address.opening_s, time.monotonic()
+    patience_s = address.opening_s
+    patience = Patience(patience_s, Backoff(first=_PAUSE_S, factor=1.0), begun=True)
     has_warned = False
     while not stopping.requested:
         try:
             return open_bus(url)
         except BusDown as error:
             cause = error.__cause__
-            left = began + patience_s - time.monotonic()
-            if left <= 0 or (cause is not None and is_lasting(cause)):
+            pause = patience.pause_s()
+            if pause is None or (cause is not None and is_lasting(cause)):
                 if not has_warned or not isinstance(cause, Exception):
                     raise
                 raise unreachable(address, patience_s, cause) from cause
@@ -276,5 +286,5 @@ def await_bus(url: str, stopping: Stopping, health: Health | None = None) -> Bus
                 logger.warning("%s; waiting for it up to %g s", error, patience_s)
                 if health is not None:
                     health.set("waiting for the bus", ok=False)
-            stopping.wait(min(_PAUSE_S, left))
+            stopping.wait(pause)
     return None

@@ -1,4 +1,4 @@
-"""Which processes make a house on one machine, the same as in the compose file, and when their work is done."""
+"""Which processes make a house on one machine, the same as in the compose file."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from wolfbus.bus import Bus, open_bus
+from wolfbus.bus import open_bus
 from wolfbus.bus.url import PATIENCE_S, shown_url, with_patience
-from wolfbus.errors import BusError, ConfigError
+from wolfbus.errors import ConfigError
 from wolfbus.printable import printable
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.supervisor import Program
-from wolfbus.session import End, Session
 
 OPEN: Final = "open"
 """Stands in a players spec for a seat that is left to an agent from outside."""
@@ -76,7 +75,7 @@ class HousePlan:
     def _program(self, name: str, *words: str) -> Program:
         leads = name in {MODERATOR, ANALYTICS}
         # The address may hold a password, and the seed tells all roles: others on this machine see command lines.
-        # A process that is started again while Redis is away waits as those do that had reached it.
+        # one that starts while Redis is away waits as those do that had reached it
         url = with_patience(self.url, PATIENCE_S)
         environment = {"WOLFBUS_BUS": url, f"WOLFBUS_{words[0].upper()}_BUS": url}
         if name == MODERATOR and self.seed is not None:
@@ -107,55 +106,22 @@ class HousePlan:
         ]
 
 
-class HouseCloseCheck:
-    """Tells whether a house has closed since `mark`.
+def check_free(url: str, house: str, stopping: Stopping) -> None:
+    """Check that nobody moderates a house.
+
+    A moderator that died holds its house to the end of its lease, of which the first seconds are waited for.
 
     Args:
         url: the bus's address.
         house: the house's name.
+        stopping: ends the wait.
+
+    Raises:
+        BusError: there is no such bus.
+        ConfigError: there is no such bus, or somebody moderates the house.
     """
-
-    def __init__(self, url: str, house: str) -> None:
-        # for as long as this is asked nothing else is done
-        self._url = with_patience(url, _PATIENCE_S)
-        self._house = house
-        self._end_before: End | None = None
-        self._has_closed = False
-        self._bus: Bus | None = None
-
-    def mark(self, stopping: Stopping) -> None:
-        """Connect, and read the news of earlier sessions.
-
-        A moderator that died holds its house to the end of its lease, of which the first seconds are waited for.
-
-        Raises:
-            BusError: there is no such bus.
-            ConfigError: there is no such bus, or somebody moderates the house.
-        """
-        self._bus = open_bus(self._url)
-        stopping.wait(min(self._bus.owner(self._house).left_s, _LEASE_WAIT_S))
-        if not stopping.requested and (owner := self._bus.owner(self._house)).left_s:
+    with contextlib.closing(open_bus(with_patience(url, _PATIENCE_S))) as bus:
+        stopping.wait(min(bus.owner(house).left_s, _LEASE_WAIT_S))
+        if not stopping.requested and (owner := bus.owner(house)).left_s:
             lease = f"{printable(owner.holder)}, for {owner.left_s:.0f} s more at least"
-            raise ConfigError(f"house {self._house} is moderated by {lease}; give --house another name")
-        self._end_before = _latest_end(self._bus, self._house)
-
-    def __call__(self) -> bool:
-        """Return whether the house has closed, as far as is known while the bus is away."""
-        if self._bus is not None and not self._has_closed:
-            with contextlib.suppress(BusError):
-                self._has_closed = _latest_end(self._bus, self._house) not in (None, self._end_before)
-        return self._has_closed
-
-    def close(self) -> None:
-        """Disconnect."""
-        if self._bus is not None:
-            with contextlib.suppress(BusError):
-                self._bus.close()
-
-
-def _latest_end(bus: Bus, house: str) -> End | None:
-    """Return how the house's latest session was closed; None if it runs, or there was none. Raises BusError."""
-    # from the start, which says whose news it is: what follows the last entry read may have been cut away meanwhile
-    session = Session()
-    session.catch_up(bus, house)
-    return session.end
+            raise ConfigError(f"house {house} is moderated by {lease}; give --house another name")

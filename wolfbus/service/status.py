@@ -18,7 +18,7 @@ from wolfbus.bus.redis.connection import RedisLink, refusal
 from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed
-from wolfbus.messages.base import ID_PATTERN
+from wolfbus.messages.base import HOUSE_PATTERN
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
 from wolfbus.messages.house import Join
 from wolfbus.session import Session
@@ -33,7 +33,7 @@ KEYS_AT_MOST: Final = 10_000
 _PAGE: Final = 1000
 _BACK: Final = 60
 _CLOCK_FROM_MS: Final = 1_500_000_000_000
-_KEY: Final = re.compile(rf"wolf:\{{({ID_PATTERN})\}}:(.+)", re.DOTALL)
+_KEY: Final = re.compile(rf"wolf:\{{({HOUSE_PATTERN})\}}:(.+)", re.DOTALL)
 _SAMPLES: Final = 5
 
 

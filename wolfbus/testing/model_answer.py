@@ -1,10 +1,15 @@
 """What the double answers: a plausible value for any form, as a pure function of a seed and the prompt.
 
-A form is a JSON Schema, or a template in the prompt: one JSON object whose values are placeholders in angle brackets::
+A form is a JSON Schema, or words in the prompt: one line for each member of one JSON object, and those of an object
+within it indented below its own::
 
-    {"thought": "<private reasoning>", "bid": <whole number 0 to 10>, "target": <one of: "Ada", "Raj", null>}
+    - "thought": string of at most 1000 characters, your private reasoning
+    - "target": one of "Ada", "Raj", null
+    - "label": an object of
+      - "deceptive": true or false
+      - "suspicion", "confidence": number 0 to 1
 
-Besides, ``<number 0 to 1>``, ``<true or false>`` and ``<some words, or null>`` are understood.
+Besides, ``whole number 0 to 10`` and ``string …, or null`` are understood.
 """
 
 from __future__ import annotations
@@ -12,7 +17,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -22,36 +26,38 @@ from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 Schema: TypeAlias = Mapping[str, Any]
 
-ASKED: Final = "in this form:"
-"""Words behind which a prompt gives its template."""
+ASKED: Final = "of these members, in this order:\n"
+"""Words behind which a prompt gives its form."""
 
-_JSON: Final = json.JSONDecoder()
-_QUOTED: Final = r'"(?:\\.|[^"\\])*"'
-_TOKEN: Final = re.compile(rf'{_QUOTED}|<(?:{_QUOTED}|[^">])*>')
+_MEMBERS: Final = re.compile(r'(?P<indent> *)- (?P<keys>"\w+"(?:, "\w+")*): (?P<words>.*)')
 _NUMBER: Final = re.compile(r"(whole )?number (-?\d+(?:\.\d+)?) to (-?\d+(?:\.\d+)?)")
 
 
 def schema_of_prompt(texts: Sequence[str]) -> Schema | None:
-    """Return the schema that the last template in these messages describes; None if there is none to be read."""
+    """Return the schema that the last form in these messages describes; None if there is none to be read."""
     for text in reversed(texts):
-        _, marker, template = text.rpartition(ASKED)
-        if marker and "{" in template:
-            try:
-                return schema_of_template(template[template.index("{") :])
-            except (ValueError, RecursionError):
-                continue
+        _, marker, form = text.rpartition(ASKED)
+        if marker and (schema := schema_of_words(form)) is not None:
+            return schema
     return None
 
 
 @lru_cache(maxsize=1024)
-def schema_of_template(template: str) -> Schema:
-    """Return the schema that a template describes; what follows it is not looked at.
-
-    Raises:
-        ValueError: it is no template.
-    """
-    source = _TOKEN.sub(lambda token: json.dumps(token[0]) if token[0][0] == "<" else token[0], template)
-    return _schema_of(_JSON.raw_decode(source)[0])
+def schema_of_words(form: str) -> Schema | None:
+    """Return the schema that the lines of a form describe, whatever follows them; None if they are no form."""
+    members: dict[str, Any] = {}
+    outer = members
+    for line in form.split("\n"):
+        described = _MEMBERS.fullmatch(line)
+        if described is None:
+            break
+        keys, words = json.loads(f"[{described['keys']}]"), described["words"]
+        if words in {"an object of", "an object each of"}:
+            outer = {}
+            members |= {key: {"type": "object", "properties": outer} for key in keys}
+        else:
+            (outer if described["indent"] else members).update(dict.fromkeys(keys, _schema_of(words)))
+    return {"type": "object", "properties": members} if members else None
 
 
 def bounds(schema: Schema) -> tuple[float, float]:
@@ -59,24 +65,14 @@ def bounds(schema: Schema) -> tuple[float, float]:
     if options := schema.get("enum"):
         return options[0], options[-1]
     usual = {"minimum": 0, "maximum": 10 if schema["type"] == "integer" else 1}
-    described = {**usual, **_placeholder(str(schema.get("description", ""))), **schema}
+    described = {**usual, **_schema_of(str(schema.get("description", ""))), **schema}
     return described["minimum"], described["maximum"]
 
 
-def _schema_of(value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return {"type": "object", "properties": {key: _schema_of(item) for key, item in value.items()}}
-    if isinstance(value, str) and value.startswith("<") and value.endswith(">"):
-        return _placeholder(value[1:-1])
-    return {"enum": [value]}
-
-
-def _placeholder(words: str) -> dict[str, Any]:
-    if words.startswith("one of:"):
-        options = json.loads(f"[{words.removeprefix('one of:')}]")
-        if not options:
-            raise ValueError("nothing to choose from")
-        return {"enum": options}
+def _schema_of(words: str) -> dict[str, Any]:
+    """Return the schema that some words, or a description, stand for."""
+    if words.startswith("one of "):
+        return {"enum": json.loads(f"[{words.removeprefix('one of ')}]")}
     if number := _NUMBER.match(words):
         kind: type[int | float] = int if number[1] else float
         return {
@@ -112,10 +108,8 @@ class ModelWords(PackageData):
     whispers: Lines
     closings: Lines
     refusals: Lines
-    apologies: Lines
     pages: Lines
     """Titles of a proxy's error pages."""
-    numbers: Lines
     wrong_keys: Mapping[str, tuple[str, ...]]
 
 
@@ -129,40 +123,10 @@ def model_words() -> ModelWords:
     return read_data("wolfbus.testing", "model_words", ModelWords)
 
 
-@dataclass(frozen=True, slots=True)
-class PromptScene:
-    """What the double understood of a prompt.
-
-    Attributes:
-        others: living players but its own.
-        role: its role, "Villager" unless the prompt says.
-        partners: words about its partners, empty without any.
-    """
-
-    others: tuple[str, ...] = ()
-    role: str = "Villager"
-    partners: str = ""
-
-
-def scene_of(prompt: str, schema: Schema | None) -> PromptScene:
-    """Read from a prompt who one is and who lives; of a prompt that does not say, from whom the form lets choose."""
-    seat = _last("\nYou are ", _ME, prompt)
-    me, role = (seat[1], seat[2]) if seat else ("", "Villager")
-    living = _last("\nLiving", _LIVING, prompt)
-    names = living[1].strip(" .").split(", ") if living else _players(schema or {})
-    partners = _last(" Your partner", _PARTNERS, prompt) if role == "Werewolf" else None
-    return PromptScene(tuple(name for name in names if name != me), role, partners[1] if partners else "")
-
-
 def chooses_player(schema: Schema) -> bool:
     """Return whether a form chooses among players, not among kinds of something."""
     words = [option for option in schema.get("enum", ()) if isinstance(option, str)]
     return bool(words) and not set(DECEPTIONS).intersection(words)
-
-
-def between(seed: str, purpose: str, least: float, most: float) -> float:
-    """Return a uniform number from `least` to `most`, as drawn for a purpose."""
-    return least + (most - least) * unit(seed, purpose)
 
 
 class FormFiller:
@@ -171,22 +135,28 @@ class FormFiller:
     Args:
         server_seed: the double's own; seats asked by the same double lean towards the same suspects.
         seed: of this prompt.
-        scene: what it is about.
+        prompt: its text, which says who one is and who lives.
     """
 
-    def __init__(self, server_seed: int, seed: str, scene: PromptScene) -> None:
+    def __init__(self, server_seed: int, seed: str, prompt: str) -> None:
         self._server_seed = str(server_seed)
         self._seed = seed
-        self._scene = scene
+        seat = _last("\nYou are ", _ME, prompt)
+        me, self._role = (seat[1], seat[2]) if seat else ("", "Villager")
+        living = _last("\nLiving", _LIVING, prompt)
+        names = living[1].strip(" .").split(", ") if living else ()
+        self._others = tuple(name for name in names if name != me)
+        partners = _last(" Your partner", _PARTNERS, prompt) if self._role == "Werewolf" else None
+        self._partners = partners[1] if partners else ""
 
     def fill(self, schema: Schema) -> Any:
         """Return a value of that form."""
         return self._value("", schema, "", None)
 
     def sentence(self, purpose: str, wordings: Sequence[str]) -> str:
-        """Return one of `wordings` about players of the scene."""
-        target = self._suspect(purpose, self._scene.others) if self._scene.others else NOBODY
-        others = [name for name in self._scene.others if name != target]
+        """Return one of `wordings` about two of the others."""
+        target = self._suspect(purpose, self._others) if self._others else NOBODY
+        others = [name for name in self._others if name != target]
         other = choose(self._seed, f"{purpose} other", others) if others else NOBODY
         wording = choose(self._seed, f"{purpose} wording", wordings)
         return wording.replace("{t}", target).replace("{o}", other)
@@ -212,7 +182,7 @@ class FormFiller:
     def _object(self, members: Schema, path: str) -> dict[str, Any]:
         lie = None
         if "deceptive" in members:
-            own_share = 0.7 if self._scene.role == "Werewolf" else 0.08
+            own_share = 0.7 if self._role == "Werewolf" else 0.08
             lie = unit(self._seed, f"{path} lie") < (0.35 if "suspicion" in members else own_share)
         return {key: self._value(key, schema, f"{path}.{key}", lie) for key, schema in members.items()}
 
@@ -225,14 +195,13 @@ class FormFiller:
         if None in options and unit(self._seed, f"{path} nobody") < 0.06:
             return None
         players = [option for option in options if option is not None]
-        strangers = [name for name in players if name not in self._scene.partners]
-        return self._suspect(path, strangers or players)
+        return self._suspect(path, [name for name in players if name not in self._partners] or players)
 
     def _suspect(self, purpose: str, names: Sequence[str]) -> str:
         """Return one of `names`: all lean alike, so that votes can reach a majority, and each has a mind of its own."""
 
         def weight(name: str) -> float:
-            return _leaning(self._server_seed, name) + 0.6 * unit(self._seed, f"{purpose}|{name}")
+            return unit(self._server_seed, f"leaning|{name}") + 0.6 * unit(self._seed, f"{purpose}|{name}")
 
         return max(names, key=weight)
 
@@ -243,7 +212,8 @@ class FormFiller:
         elif key == "confidence":
             limits = (0.5, 0.95)
         least, most = bounds(schema)
-        return round(least + (most - least) * round(between(self._seed, path, *limits), 2), 2)
+        share = limits[0] + (limits[1] - limits[0]) * unit(self._seed, path)
+        return round(least + (most - least) * share, 2)
 
     def _words(self, key: str, path: str) -> str:
         pool: Sequence[str] = getattr(model_words(), _SPOKEN.get(key, "statements"))
@@ -258,16 +228,3 @@ def _last(beginning: str, pattern: re.Pattern[str], text: str) -> re.Match[str] 
         if match := pattern.match(text, start):
             return match
     return None
-
-
-@lru_cache(maxsize=4096)
-def _leaning(server_seed: str, name: str) -> float:
-    return unit(server_seed, f"leaning|{name}")
-
-
-def _players(schema: Schema) -> tuple[str, ...]:
-    """Return the players that a form lets choose among."""
-    for member in schema.get("properties", {}).values():
-        if players := _players(member):
-            return players
-    return tuple(filter(None, schema["enum"])) if chooses_player(schema) else ()

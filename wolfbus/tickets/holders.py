@@ -20,9 +20,10 @@ from wolfbus.errors import ConfigError
 from wolfbus.messages.base import ID_PATTERN
 from wolfbus.whole_file import OWNER, read_text_whole, write_whole
 
-Service: TypeAlias = Literal["agent", "analytics", "moderator", "player", "spectator"]
+Service: TypeAlias = Literal["agent", "analytics", "moderator", "player", "spectator", "study", "worker"]
 """What the holder of a ticket does. A player is an agent that the moderator's own operator runs: it may say so, and its
-brain then gets a seed; for Redis the two are the same."""
+brain then gets a seed; for Redis the two are the same. A worker plays games of an agenda, and a study's ticket is for
+whoever puts them there."""
 
 JOINING: Final[tuple[Service, ...]] = ("agent", "analytics", "player")
 """Those that take part as an agent does, and so stand on the moderator's list."""
@@ -30,11 +31,20 @@ JOINING: Final[tuple[Service, ...]] = ("agent", "analytics", "player")
 ADMINISTRATOR: Final = "wolf-admin"
 """The Redis user that may do everything; one a server, whatever houses are on it."""
 
-MODERATOR: Final = "moderator"
+MODERATOR: Final[Service] = "moderator"
 """The name on the moderator's ticket; a house has one."""
 
-RESERVED: Final = frozenset({MODERATOR, "admin"})
-"""Names that would share a ticket's file with the moderator or the administrator."""
+STUDY: Final[Service] = "study"
+"""The name on the ticket of whoever runs an agenda's study; an agenda has one."""
+
+OF_HOUSES: Final[tuple[Service, ...]] = (MODERATOR, *JOINING, "spectator")
+OF_AGENDAS: Final[tuple[Service, ...]] = (STUDY, "worker")
+"""Those whose ticket is for an agenda, and no house."""
+
+_ALONE: Final = frozenset({MODERATOR, STUDY})
+"""Services of which a house or an agenda has one, called by its service."""
+_ADMIN: Final = "admin"
+"""A name that would share a ticket's file with the administrator."""
 
 _NOTHING: Final = ("resetkeys", "-@all", "resetchannels", "clearselectors")
 """Takes every right away, so that an existing user is cut down too."""
@@ -49,9 +59,32 @@ _MODERATE: Final = (
     *("+exists", "+sismember", "+smembers"),
 )
 
+_AGENDA: Final = (
+    *("+xadd", "+xdel", "+xack", "+xreadgroup", "+xclaim", "+xautoclaim", "+xpending"),
+    *("+hget", "+hset", "+hsetnx", "+hexists", "+hdel", "+hincrby", "+hkeys", "+set", "+get", "+getrange"),
+    *("+zadd", "+zrem", "+zrangebyscore", "+exists", "+time", "+evalsha", "+script|load"),
+)
+"""What the scripts of an agenda and of its budget do."""
+_RUN_STUDY: Final = (
+    *("+xgroup|create", "+sadd", "+smembers", "+hmget"),
+    *("+del", "+type", "+rename", "+expire", "+pexpire"),
+)
+"""What whoever runs a study does beside, to its agenda and to records that it has fetched."""
+
+_HOUSE_KEYS: Final = (
+    *("in:*", "out:*", "record:*", "table:*"),
+    *("games", "live", "lobby", "dead", "owner", "heads", "cursors", "tickets", "tickets:services"),
+)
+"""The keys of a house. An agenda of the same name has others, which are none of its moderator's business."""
+
 REVOKING: Final = ("+acl|deluser", "+acl|save", "+srem")
 """What a moderator needs on top in order to revoke tickets when the house closes. Redis cannot limit it to users of
 one house: who has it may delete any user, though it can neither make one nor change one."""
+
+
+def first_of(service: Service) -> Service:
+    """Return the service that runs what another belongs to: a house's moderator, or an agenda's study."""
+    return STUDY if service in OF_AGENDAS else MODERATOR
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -59,7 +92,7 @@ class Holder:
     """Somebody with a ticket.
 
     Attributes:
-        house: the house's name.
+        house: the house's name; an agenda's for those of an agenda.
         service: what the holder does.
         name: its name, unique in the house whatever the service.
 
@@ -75,11 +108,12 @@ class Holder:
         for word in (self.house, self.name):
             if not re.fullmatch(ID_PATTERN, word):
                 raise ConfigError(f"{word!r:.80} is no name (letters, digits, dot, dash and underscore, at most 64)")
-        if self.service == MODERATOR:
-            if self.name != MODERATOR:
-                raise ConfigError(f"the moderator's ticket is called {MODERATOR!r}, not {self.name!r}")
-        elif self.name.casefold() in RESERVED:
-            raise ConfigError(f"{self.name!r} is a name the house itself needs; call the {self.service} otherwise")
+        if self.service in _ALONE:
+            if self.name != self.service:
+                raise ConfigError(f"the {self.service}'s ticket is called {self.service!r}, not {self.name!r}")
+        elif self.name.casefold() in {first_of(self.service), _ADMIN}:
+            place = "agenda" if self.service in OF_AGENDAS else "house"
+            raise ConfigError(f"{self.name!r} is a name the {place} itself needs; call the {self.service} otherwise")
 
     @property
     def user(self) -> str:
@@ -109,8 +143,10 @@ class Holder:
     def _rights(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return what it may do beside reading, and the keys for which it may."""
         house = self.house
+        if self.service in OF_AGENDAS:
+            return self._agenda_rights()
         if self.service == MODERATOR:
-            return _MODERATE, (f"~{streams.house_key(house, '*')}",)
+            return _MODERATE, tuple(f"~{streams.house_key(house, key)}" for key in _HOUSE_KEYS)
         public = (f"%R~{streams.table(house, '*')}", f"%R~{streams.games(house)}")
         if self.service == "spectator":
             return (), public
@@ -120,6 +156,17 @@ class Holder:
         researchers = (f"%R~{streams.record(house, '*')}", f"%R~{streams.owner(house)}", f"%RW~{streams.live(house)}")
         # it shortens its out stream and `live`
         return ("+xadd", "+xtrim", "+hmget", "+time"), (*public, *own_streams, *researchers)
+
+    def _agenda_rights(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what one may do to an agenda and its workers' houses, whose names begin with its own and a tilde."""
+        agenda, study = streams.house_key(self.house, "agenda"), streams.house_key(self.house, "agenda:study")
+        houses = streams.house_key(f"{self.house}~*", "*")
+        if self.service == STUDY:
+            return (*_AGENDA, *_RUN_STUDY), (f"~{agenda}", f"~{agenda}:*", f"~{houses}")
+        parts = ("known", "done", "results", "lease", "houses", "budget", "holding", "holders")
+        keys = (f"~{agenda}", *(f"~{agenda}:{part}" for part in parts), f"%R~{study}")
+        # what a moderator may do to a house is not to be done to the agenda
+        return _AGENDA, (*keys, f"({' '.join((*_ENTER, *_READ, *_MODERATE))} ~{houses})")
 
 
 def services(house: str) -> str:
@@ -172,12 +219,15 @@ def ticket_lines(address: Address, user: str, password: str, holder: Holder | No
         password: its password.
         holder: who it is; None for the administrator.
     """
-    whose = f"{holder.service} {holder.name} of house {holder.house}" if holder else "the administrator of this Redis"
+    whose = "the administrator of this Redis"
+    if holder is not None:
+        where = "agenda" if holder.service in OF_AGENDAS else "house"
+        whose = f"{holder.service} {holder.name} of {where} {holder.house}"
     lines = [f"# wolfbus ticket: {whose}. Whoever can read this file can act as it."]
     lines.append(f"WOLFBUS_BUS={address_with(address, user, password)}")
     if holder is not None:
-        lines.append(f"WOLFBUS_HOUSE={holder.house}")
-        if holder.service != MODERATOR:
+        lines.append(f"WOLFBUS_{'AGENDA' if holder.service in OF_AGENDAS else 'HOUSE'}={holder.house}")
+        if holder.name not in _ALONE:
             lines.append(f"WOLFBUS_NAME={holder.name}")
     return lines
 

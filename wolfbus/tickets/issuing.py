@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from redis.exceptions import ResponseError
 
@@ -22,9 +22,12 @@ from wolfbus.closable import Closable
 from wolfbus.errors import BusDown, BusError, ConfigError
 from wolfbus.tickets.holders import (
     ADMINISTRATOR,
-    MODERATOR,
+    OF_AGENDAS,
+    OF_HOUSES,
+    STUDY,
     Holder,
     Service,
+    first_of,
     fresh_password,
     holder_of,
     make_folder,
@@ -36,6 +39,7 @@ from wolfbus.tickets.holders import (
     ticket_path,
     write_secret,
 )
+from wolfbus.whole_file import OWNER, write_named
 
 T = TypeVar("T")
 
@@ -67,10 +71,12 @@ class UserAdmin(Closable):
         """Return the names of all users, tickets or not."""
         return tuple(word.decode() for word in self._ask("ACL", "USERS", doing="listing users"))
 
-    def holders(self, house: str | None = None) -> tuple[Holder, ...]:
-        """Return who holds a ticket, of one house or of all, sorted."""
+    def holders(
+        self, house: str | None = None, kinds: Collection[Service] = (*OF_HOUSES, *OF_AGENDAS)
+    ) -> tuple[Holder, ...]:
+        """Return who holds a ticket of these services, of one house or agenda or of all, sorted."""
         holders = filter(None, map(holder_of, self.users()))
-        return tuple(sorted(holder for holder in holders if house in {None, holder.house}))
+        return tuple(sorted(holder for holder in holders if house in {None, holder.house} and holder.service in kinds))
 
     def me(self) -> str:
         """Return the user as which this works."""
@@ -137,7 +143,7 @@ class UserAdmin(Closable):
         """
         if aclfile is not None:
             lines = self._ask("ACL", "LIST", doing="listing users")
-            write_secret(aclfile, [line.decode() for line in lines], replace=True)
+            write_named(aclfile, (line + b"\n" for line in lines), mode=OWNER)
         (reply,) = self._run(lambda link: link.exchange([("ACL", "SAVE")]))
         if not isinstance(reply, ResponseError):
             return "server"
@@ -286,7 +292,11 @@ def _check_names(holders: Sequence[Holder]) -> None:
 def _check_new(holders: Sequence[Holder], users: frozenset[str], folder: Path, *, force: bool) -> None:
     issued = [holder for holder in map(holder_of, users) if holder is not None]
     for holder in holders:
-        if any((old.house, old.name) == (holder.house, holder.name) and old != holder for old in issued):
+        if any(
+            (old.house, old.name, first_of(old.service)) == (holder.house, holder.name, first_of(holder.service))
+            and old != holder
+            for old in issued
+        ):
             raise ConfigError(f"{holder.name} has a ticket for something else in house {holder.house}; revoke it first")
     old = [holder.name for holder in holders if holder.user in users or ticket_path(folder, holder.name).exists()]
     if old and not force:
@@ -368,7 +378,13 @@ class Revoked:
     saved: Saved
 
 
-def revoke(url: str, house: str, names: Collection[str], aclfile: Path | None = None) -> Revoked:
+def revoke(
+    url: str,
+    house: str,
+    names: Collection[str],
+    aclfile: Path | None = None,
+    kinds: Collection[Service] = OF_HOUSES,
+) -> Revoked:
     """Take away the tickets of these names, whatever they were for, and end their connections.
 
     An administrator may do this, and the house's own moderator if its ticket was issued with that right. Names without
@@ -379,6 +395,7 @@ def revoke(url: str, house: str, names: Collection[str], aclfile: Path | None = 
         house: the house's name.
         names: whose tickets.
         aclfile: a file to save the remaining users in, see `UserAdmin.save`; for administrators.
+        kinds: the services whose tickets those are: a house's, or `OF_AGENDAS` for those of the agenda of that name.
 
     Raises:
         ConfigError: the address is no Redis's, or a name is no name.
@@ -386,14 +403,15 @@ def revoke(url: str, house: str, names: Collection[str], aclfile: Path | None = 
         NotAllowed: this user may not revoke tickets.
         BusError: the server refuses something else; the line says what.
     """
-    users = [user for name in sorted(names) for user in _users(house, name)]
+    users = [user for name in sorted(names) for user in _users(house, name, kinds)]
     with UserAdmin(redis_address(url)) as admin:
         deleted = admin.delete(users)
-        admin.remove(house, sorted(names))
+        if STUDY not in kinds:
+            admin.remove(house, sorted(names))
         return Revoked(deleted, admin.save(aclfile))
 
 
-def _users(house: str, name: str) -> list[str]:
-    if name == MODERATOR:
-        return [Holder(house, "moderator", name).user]
-    return [Holder(house, service, name).user for service in get_args(Service) if service != MODERATOR]
+def _users(house: str, name: str, kinds: Collection[Service]) -> list[str]:
+    first = next(first_of(kind) for kind in kinds)
+    services = [first] if name == first else [kind for kind in kinds if kind != first]
+    return [Holder(house, service, name).user for service in services]

@@ -149,6 +149,8 @@ class RedisBus:
         BusError: the server is too old, or refuses the user.
     """
 
+    in_process = False
+
     def __init__(self, url: str) -> None:
         address = read_address(url)
         self.url = shown_url(url)
@@ -267,6 +269,14 @@ class RedisBus:
         keys = (streams.heads(house), streams.record(house, game), streams.table(house, game))
         words = (game, head or "", milliseconds(after_s))
         return bool(self._links.call(self._expiry, keys, words, f"expiring game {game} of house {house}"))
+
+    def forget(self, keys: Sequence[str], after_s: float) -> None:
+        """Forget what stands on keys of one house so long from now; see `Bus.forget`."""
+        for key in keys:
+            self._forget(key, milliseconds(after_s))
+
+    def _forget(self, key: str, ms: int) -> None:
+        self._links.run(key, lambda link: link.ask("PEXPIRE", key, ms, doing=f"expiry of {key}"))
 
     def reader(self) -> RedisReader:
         """Open a reading session with a connection of its own."""

@@ -1,5 +1,5 @@
 """`Links`: connections for everything but reading. One per call in progress, kept for the next; after a break work is
-tried again on another, until the patience of the address is over (`RetryPauses`, for readers as well).
+tried again on another, until the patience of the address is over (`Outage`, for readers as well).
 
 Each goes to the node that serves the call's key, where the address is a cluster's, and follows it where it moves.
 """
@@ -7,9 +7,7 @@ Each goes to the node that serves the call's key, where the address is a cluster
 from __future__ import annotations
 
 import logging
-import random
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
@@ -22,13 +20,14 @@ from wolfbus.bus.redis.connection import BROKEN, REPLY_TIMEOUT_S, RedisLink, Scr
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown, BusError, BusUnsaved
+from wolfbus.patience import Backoff, Patience
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-FIRST_PAUSE_S = 0.02
-LONGEST_PAUSE_S = 1.0
+PAUSES: Final = Backoff(first=0.02, longest=1.0)
+"""Pauses between tries to reach a server that is away."""
 QUICKEST_S = 1.0
 """Shortest time that a server gets to shake hands, however little is left to reach it."""
 
@@ -133,8 +132,8 @@ class Nodes:
         self._up_to_date = True
 
 
-class RetryPauses:
-    """How long to go on after a break, with growing and jittered pauses.
+class Outage:
+    """How long to go on after a break: the first next try comes at once, the others after growing pauses.
 
     Args:
         address: the server, for the error's line.
@@ -144,8 +143,7 @@ class RetryPauses:
     def __init__(self, address: Address, patience_s: float) -> None:
         self._address = address
         self._patience_s = patience_s
-        self._until: float | None = None
-        self._pause_s = FIRST_PAUSE_S
+        self._patience = Patience(patience_s, PAUSES)
 
     def pause_s(self, error: Exception) -> float:
         """Return how long to wait before the next try.
@@ -153,20 +151,16 @@ class RetryPauses:
         Raises:
             BusDown: patience is at its end; `BusUnsaved` where the server answers, but takes no writes.
         """
-        now = time.monotonic()
-        if self._until is None:
-            # The first break is often an idle connection that the server closed: the next try may come at once.
-            self._until = now + self._patience_s
+        pause = self._patience.pause_s()
+        if self._patience.failures == 1:
+            # the first break is often an idle connection that the server closed
             return 0.0
-        left = self._until - now
-        if left <= 0:
+        if pause is None:
             why = str(error).rstrip(". ")
             unsaved = isinstance(error, UnsavedError)
             failure = "takes no writes" if unsaved else "cannot be reached"
             line = f"Redis at {self._address.place} {failure} (tried for {self._patience_s:g} s): {why}"
             raise (BusUnsaved(line) if unsaved else BusDown(line)) from error
-        pause = min(self._pause_s * random.uniform(0.5, 1.0), left)
-        self._pause_s = min(self._pause_s * 2, LONGEST_PAUSE_S)
         return pause
 
 
@@ -203,22 +197,19 @@ class Links:
             BusDown: no connection within so many seconds; at once where trying again cannot help.
             BusError: the server is too old, or refuses the user.
         """
-        until = time.monotonic() + within_s
-        pause_s = FIRST_PAUSE_S
+        patience = Patience(within_s, PAUSES, begun=True)
         while True:
             self.check_open()
-            left = max(until - time.monotonic(), QUICKEST_S)
             try:
                 if self.address.cluster:
                     self.nodes.all()
                 else:
-                    self._put_back(self.address, self._link(self.address, left))
+                    self._put_back(self.address, self._link(self.address, max(patience.left_s(), QUICKEST_S)))
             except BROKEN as error:
-                left = until - time.monotonic()
-                if left <= 0 or is_lasting(error):
+                pause = patience.pause_s()
+                if pause is None or is_lasting(error):
                     raise unreachable(self.address, within_s, error) from error
-                self._closed.wait(min(pause_s * random.uniform(0.5, 1.0), left))
-                pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+                self._closed.wait(pause)
             else:
                 return
 
@@ -275,7 +266,7 @@ class Links:
         return self._retry(lambda: [self._attempt(node, work) for node in self.nodes.all()])
 
     def _retry(self, attempt: Callable[[], T], patience_s: float | None = None) -> T:
-        patience = RetryPauses(self.address, self.address.patience_s if patience_s is None else patience_s)
+        outage = Outage(self.address, self.address.patience_s if patience_s is None else patience_s)
         while True:
             self.check_open()
             try:
@@ -285,7 +276,7 @@ class Links:
                     # somebody has to make room, so nobody should wait to hear of it
                     self._warned_of_unsaved = True
                     logger.warning("Redis at %s: %s; trying again for now", self.address.place, error)
-                self._closed.wait(patience.pause_s(error))
+                self._closed.wait(outage.pause_s(error))
 
     def _run_at_owner(self, key: str, work: Callable[[RedisLink], T]) -> T:
         node = self.nodes.serving(key)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from wolfbus.cli.terminal.wording import ENDINGS, WINNERS, names_of
 from wolfbus.cli.view import WordClaims
+from wolfbus.departure import WAYS
 from wolfbus.document import Cell, Row, TableBlock, TableColumn, written
 from wolfbus.formats import percent
 from wolfbus.messages.events import AnyAnswered, Ended, Opened
@@ -15,8 +16,8 @@ from wolfbus.printable import counted, name_of, printable, shortened
 from wolfbus.record.line import Recorded
 from wolfbus.roles import FACTS, team_of
 from wolfbus.stage.beats import Beat, Exiled, NightShown, SeatStatus, Spoken
-from wolfbus.stage.document import GameFeed
-from wolfbus.stage.fold import find_claims_with
+from wolfbus.stage.fold import BeatFold
+from wolfbus.stage.story import lie_in_words
 from wolfbus.stage.viewers import EVERYTHING
 from wolfbus.vocabulary import ROLES, SCRIPTS
 
@@ -55,18 +56,16 @@ class GameEnding:
         self.statements = 0
         self.judgements = 0
         self.brains: dict[str, dict[str, Any]] = {}
-        if beats:
-            # lies are those of the measurements: found in the words of statements
-            find_claims_with(WordClaims)
-        self._feed = GameFeed(EVERYTHING) if beats else None
+        # lies are those of the measurements: found in the words of statements
+        self._fold = BeatFold(EVERYTHING, WordClaims()) if beats else None
         self._requests: Counter[str] = Counter()
         self._brain_of: dict[str, str] = {}
 
-    def take(self, recorded: Recorded) -> None:
-        """Take in the next event of the record."""
+    def feed(self, recorded: Recorded) -> None:
+        """Follow the next event of the record."""
         event = recorded.event
-        if self._feed is not None:
-            self._feed.feed(recorded)
+        if self._fold is not None:
+            self._fold.feed(recorded.n, recorded.time, (event,))
         if event.type == "opened":
             self.opened = event
             self._brain_of = {seat.name: seat.brain for seat in event.seats}
@@ -105,7 +104,7 @@ class GameEnding:
         Args:
             calls: what calls of models took, a line each.
         """
-        beats = () if self._feed is None else self._feed.beats
+        beats = () if self._fold is None else self._fold.beats
         if not beats:
             return []
         last = beats[-1]
@@ -137,8 +136,9 @@ class GameEnding:
             brain = shortened(self._brain_of[seat.name], 32)
             requests = self._requests[seat.name]
             answers = f"it was asked {counted(requests, 'time')}" if requests else "it was never asked"
-            left = f"killed in night {seat.left_round}" if seat.left == "night" else f"exiled on day {seat.left_round}"
-            fate = "lived to the end" if seat.left is None else f"was {left}"
+            fate = "lived to the end"
+            if seat.left is not None and seat.left_round is not None:
+                fate = f"was {WAYS[seat.left].fate_in(seat.left_round)}"
             yield f"{brain} played {name_of(seat.name)}, the {seat.role}: {fate}; {answers}."
 
 
@@ -162,7 +162,8 @@ def _by_side(seat: SeatStatus) -> tuple[int, str]:
 def _fate(seat: SeatStatus) -> str:
     if seat.left is None:
         return "absent" if seat.absent else "alive"
-    return f"{'killed, night' if seat.left == 'night' else 'exiled, day'} {seat.left_round}"
+    way = WAYS[seat.left]
+    return f"{way.verb}, {way.span} {seat.left_round}"
 
 
 def _number(count: int) -> str:
@@ -181,6 +182,8 @@ def _course(beats: Sequence[Beat]) -> Iterator[str]:
         elif beat.exile is not None:
             yield _day(beat.round, lies, _exile(beat, beat.exile))
             lies = []
+        elif beat.news is not None and "death" in beat.marks:
+            yield _day(beat.round, [], printable(beat.news))
     if lies:
         yield _day(beats[-1].round, lies, "")
 
@@ -217,46 +220,36 @@ def _role_of(name: str, beat: Beat) -> str | None:
 
 
 def _lies(spoken: Spoken) -> str:
-    """Return a statement's lies and who doubted them, "" where it holds none: "Ada claims to be the Seer, 2 of 6 doubt
-    it".
+    """Return a statement's lies and how many of those who had to find out doubt them, "" where it holds none: "Ada
+    claims to be the Seer, 2 of 3 doubt it".
     """
-    claims: dict[str, None] = {}
-    for claim in spoken.claims:
-        if claim.verdict != "lie":
-            continue
-        if claim.claim == "role" and claim.target == spoken.speaker:
-            claims[f"claims to be the {claim.role}"] = None
-        elif claim.claim == "protection":
-            claims[f"claims to have protected {name_of(claim.target)}"] = None
-        else:
-            claims[f"calls {name_of(claim.target)} a {claim.role or 'Werewolf'}"] = None
+    claims = [claim for claim in spoken.claims if claim.verdict == "lie"]
     if not claims:
         return ""
     doubt = f", {spoken.flagged} of {spoken.judged} doubt it" if spoken.judged else ""
-    return f"{name_of(spoken.speaker)} {' and '.join(claims)}{doubt}"
+    return f"{name_of(spoken.speaker)} {printable(lie_in_words(claims))}{doubt}"
 
 
 def _detection(beats: Sequence[Beat]) -> Iterator[str]:
-    """Yield in how many judgements listeners who are no Werewolves flagged what speakers call deceptive, and honest."""
+    """Yield in how many judgements those who had to find out flagged what speakers call deceptive, and honest."""
     flagged, judged = Counter[bool](), Counter[bool]()
     for beat in beats:
         spoken = beat.spoken
         if spoken is None or spoken.label is None or spoken.label.deceptive is None:
             continue
-        wolves = {seat.name for seat in beat.seats if seat.role == "Werewolf"}
         for judgement in spoken.judgements:
-            if judgement.deceptive is not None and judgement.seat not in wolves:
+            if judgement.deceptive is not None and judgement.listener == "finds_out":
                 judged[spoken.label.deceptive] += 1
                 flagged[spoken.label.deceptive] += judgement.deceptive
     if judged[True]:
         yield (
-            f"The village flagged deceptive* statements in {flagged[True]} of {judged[True]} judgements, honest ones "
-            f"in {flagged[False]} of {judged[False]} (* by the speaker's account)."
+            f"Those who had to find out flagged deceptive* words {flagged[True]} of {judged[True]} times, honest ones "
+            f"{flagged[False]} of {judged[False]} (* by the speaker's account)."
         )
     elif judged[False]:
         yield (
-            f"No speaker called a statement of its own deceptive (*); the village flagged one in {flagged[False]} of "
-            f"{judged[False]} judgements."
+            "No speaker called a statement of its own deceptive (*); those who had to find out flagged one "
+            f"{flagged[False]} of {judged[False]} times."
         )
 
 
@@ -265,7 +258,7 @@ def _suspected(last: Beat) -> Iterator[str]:
     top = sorted(seats, key=lambda seat: -(seat.suspected or 0.0))[:2]
     if top:
         names = [f"{name_of(seat.name)}, the {seat.role} ({percent(seat.suspected, 0)})" for seat in top]
-        yield f"Most suspected (mean; the living by the living, others by all): {names_of(names)}."
+        yield f"Only who had to find out is counted; most suspected: {names_of(names)}."
 
 
 def _fitted(course: list[str], room: int) -> list[str]:

@@ -16,115 +16,112 @@ from rich.live import Live
 from rich.text import Text
 
 from wolfbus.cli.terminal.panels import FAINT, STRONG, Lines, chronicle, fit, line, matrix, players, transcript
+from wolfbus.cli.terminal.standing import Following, Standing
 from wolfbus.cli.terminal.wording import (
     ASKED_FOR,
-    ending_in_words,
     names_of,
+    over_in_words,
     rejections_in_words,
-    stop_in_words,
     usage_in_words,
 )
 from wolfbus.printable import counted, name_of, printable
 from wolfbus.record.line import Recorded
-from wolfbus.state import GameState
 
 _GAP: Final = 3
 _TWO_COLUMNS: Final = 72
 _PHASES: Final = ("night", "debate", "vote")
 
 
-def frame(state: GameState, console: Console, width: int, height: int, elapsed: float | None) -> Lines:
+def frame(standing: Standing, console: Console, width: int, height: int, elapsed: float | None) -> Lines:
     """Return the game as lines of at most `width` cells, at most `height` of them.
 
     Below 72 columns the parts stand under each other; who suspects whom and older votes come in where there is room.
     Where models were called, the last line says what that took.
 
     Args:
-        state: the game so far.
+        standing: the game so far.
         console: only asked how text wraps.
         width: cells of a line.
         height: lines.
         elapsed: seconds since the game began, None to leave the clock out.
     """
-    head = _header(state, width, elapsed)
+    head = _header(standing, width, elapsed)
     if height >= 30:
         head.append(line(""))
-    foot = [line((usage, FAINT))] if (usage := usage_in_words(state.usage)) and height > len(head) else []
+    foot = [line((usage, FAINT))] if (usage := usage_in_words(standing.sums.usage)) and height > len(head) else []
     room = height - len(head) - len(foot)
     if width < _TWO_COLUMNS:
-        side = players(state, width)
+        side = players(standing, width)
         # a small window is for following the debate
         side = [*side, line("")] if len(side) + 8 <= room else []
-        body = [*side, *transcript(state, console, width, room - len(side))]
+        body = [*side, *transcript(standing, console, width, room - len(side))]
     else:
         side_width = 36 if width < 100 else 46 if width < 140 else 60
         main_width = width - side_width - _GAP
-        main = transcript(state, console, main_width, room)
-        columns = zip_longest(_side(state, side_width, room), main, fillvalue=line(""))
+        main = transcript(standing, console, main_width, room)
+        columns = zip_longest(_side(standing, side_width, room), main, fillvalue=line(""))
         body = [fit(left, side_width) + line(" " * _GAP) + right for left, right in columns]
     return [fit(text, width) for text in [*[*head, *body][: height - len(foot)], *foot]]
 
 
-def _side(state: GameState, width: int, room: int) -> Lines:
-    lines = players(state, width)
-    heat_map = matrix(state, width)
+def _side(standing: Standing, width: int, room: int) -> Lines:
+    lines = players(standing, width)
+    heat_map = matrix(standing, width)
     left = room - len(lines)
     if heat_map and left >= len(heat_map) + 8:
         lines += [line(""), *heat_map]
     left = room - len(lines) - 1
     if left >= 3:
-        lines += [line(""), *chronicle(state, width, left)]
+        lines += [line(""), *chronicle(standing, width, left)]
     return lines[:room]
 
 
-def _header(state: GameState, width: int, elapsed: float | None) -> Lines:
-    opened = state.opened
+def _header(standing: Standing, width: int, elapsed: float | None) -> Lines:
+    opened = standing.opened
     clock = "" if elapsed is None else clock_of(elapsed)
     if opened is None:
         waiting = line(("waiting for the game…", FAINT))
         return [_justified(line(("wolfbus", STRONG)), line((clock, FAINT)), width), waiting]
     title = line(("wolfbus", STRONG), "  ", opened.game, (f"  seed {printable(opened.seed, 40)}", FAINT))
-    wolves = state.living_wolves
-    alive = f"{wolves} Werewol{'f' if wolves == 1 else 'ves'} and {len(state.living) - wolves} others alive"
-    short = f"{len(state.living)} of {len(state.seats)} alive"
-    where = _where(state)
+    living = standing.living
+    wolves = sum(seat.role == "Werewolf" for seat in living)
+    alive = f"{wolves} Werewol{'f' if wolves == 1 else 'ves'} and {len(living) - wolves} others alive"
+    short = f"{len(living)} of {len(standing.seats)} alive"
+    where = _where(standing)
     for shorter in (short, ""):
         if where.cell_len + cell_len(alive) + 2 > width:
             alive = shorter
     return [
         _justified(title, line((clock, FAINT)), width),
         _justified(where, line(alive), width),
-        fit(line((_progress(state), FAINT)), width),
+        fit(line((_progress(standing), FAINT)), width),
     ]
 
 
-def _where(state: GameState) -> Text:
-    words = ending_in_words(state.ended) if state.ended is not None else ""
-    words = stop_in_words(state.stopped) if state.stopped is not None else words
-    if words:
+def _where(standing: Standing) -> Text:
+    if standing.over is not None:
+        words = over_in_words(standing.over)
         return line((words[0].upper() + words[1:], STRONG))
-    text = line(
-        (f"Round {state.round}" if state.round else "Before the first night", STRONG), "   " if state.round else ""
-    )
-    for number, phase in enumerate(_PHASES if state.round else ()):
-        turns = f" {state.turn}/{state.config.debate_turns}" if phase == "debate" == state.phase else ""
+    round_ = standing.round
+    text = line((f"Round {round_}" if round_ else "Before the first night", STRONG), "   " if round_ else "")
+    for number, phase in enumerate(_PHASES if round_ else ()):
+        turns = f" {standing.turn}/{standing.config.debate_turns}" if phase == "debate" == standing.phase else ""
         text.append(" › " if number else "", FAINT)
-        text.append(f"{phase}{turns}", STRONG if phase == state.phase else FAINT)
+        text.append(f"{phase}{turns}", STRONG if phase == standing.phase else FAINT)
     return text
 
 
-def _progress(state: GameState) -> str:
+def _progress(standing: Standing) -> str:
     parts: list[str] = []
-    waiting = state.waiting_for()
-    if state.floor is not None:
-        parts.append(f"{name_of(state.floor)} has the floor")
-        waiting.pop("speak", None)
+    if standing.floor is not None:
+        parts.append(f"{name_of(standing.floor)} has the floor")
+    waiting = {kind: seats for kind, seats in standing.waiting.items() if kind != "speak"}
     if waiting:
         answers = (counted(len(seats), ASKED_FOR[kind]) for kind, seats in waiting.items())
         parts.append("waiting for " + ", ".join(answers))
-    if state.absent:
-        parts.append(f"not answering: {names_of(state.absent)}")
-    parts += rejections_in_words(state)
+    if standing.absent:
+        parts.append(f"not answering: {names_of(standing.absent)}")
+    parts += rejections_in_words(standing.sums)
     return " · ".join(parts)
 
 
@@ -163,7 +160,7 @@ class LiveView:
     def __init__(self, console: Console, hint: str = "") -> None:
         self._hint = hint
         self._console = console
-        self._state = GameState()
+        self._following = Following()
         self._lock = threading.Lock()
         self._began: float | None = None
         self._latest = 0.0
@@ -176,7 +173,7 @@ class LiveView:
     def show(self, recorded: Recorded) -> None:
         """Show the next event of the game."""
         with self._lock:
-            self._state.feed(recorded.event)
+            self._following.feed(recorded)
             if recorded.event.type == "opened":
                 self._began = recorded.event.started
             self._latest = recorded.time
@@ -186,7 +183,7 @@ class LiveView:
     def restart(self) -> None:
         """Forget the game so far; the next event is the first one again."""
         with self._lock:
-            self._state = GameState()
+            self._following = Following()
 
     def __enter__(self) -> Self:
         if self._console.is_terminal and not self._console.is_dumb_terminal:
@@ -220,10 +217,10 @@ class LiveView:
         with self._lock:
             # the last row stays free for the shell's prompt and for terminals that scroll on it
             room = max(1, height - 1 - len(hint))
-            return Group(*frame(self._state, self._console, width, room, self._elapsed()), *hint)
+            standing = self._following.standing()
+            return Group(*frame(standing, self._console, width, room, self._elapsed(standing)), *hint)
 
-    def _elapsed(self) -> float | None:
+    def _elapsed(self, standing: Standing) -> float | None:
         if self._began is None:
             return None
-        over = self._state.ended is not None or self._state.stopped is not None
-        return time.time() - self._began if self._playing_now and not over else self._latest
+        return time.time() - self._began if self._playing_now and standing.over is None else self._latest

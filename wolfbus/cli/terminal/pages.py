@@ -8,16 +8,19 @@ from typing import Final
 
 from wolfbus.audience import AudienceFilter
 from wolfbus.cli.terminal import wording
+from wolfbus.cli.terminal.standing import Standing
 from wolfbus.cli.terminal.wording import names_of
+from wolfbus.departure import WAYS, departure, departure_in_words
 from wolfbus.errors import ConfigError
-from wolfbus.messages.base import SeatName
+from wolfbus.messages.base import Part, SeatName
+from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
-from wolfbus.messages.events import Dawn, Exile, Opened, Silence, Statement, Tally
-from wolfbus.messages.requests import PublicFact
-from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken, told_apart
+from wolfbus.messages.events import Dawn, Departing, Ended, Opened, Silence, Statement, Tally
+from wolfbus.messages.requests import PublicFact, Revealed
+from wolfbus.printable import NOTE_SHOWN, counted, in_plain_words, name_of, printable, spoken, told_apart
 from wolfbus.record.line import Recorded
 from wolfbus.roles import ACTS
-from wolfbus.state import GameState, Moment, Night, Utterance
+from wolfbus.stage.beats import Beat, NightShown, Spoken
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
 
 WIDTH: Final = 100
@@ -26,104 +29,104 @@ WIDTH: Final = 100
 TEXT_SHOWN: Final = 4000
 """Characters of one statement, reason or thought that a page shows; the record has all of them."""
 
-_FATES: Final = {"night": "killed at night", "exile": "exiled"}
 
-
-def state_page(state: GameState) -> str:
-    """Return everything about a game at the point that `state` has reached; researchers only."""
-    opening = wording.opening_lines(state.opened)[:1] if state.opened is not None else ()
-    rule = f"alpha {state.config.alpha:g}, prior {state.config.prior:g}"
-    over = wording.ending_in_words(state.ended) if state.ended is not None else ""
-    stopped = f"stopped  {wording.stop_in_words(state.stopped)}" if state.stopped is not None else ""
-    awaited = (f"{wording.ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in state.waiting_for().items())
+def state_page(standing: Standing) -> str:
+    """Return everything about a game at one point; researchers only."""
+    opening = wording.opening_lines(standing.opened)[:1] if standing.opened is not None else ()
+    rule = f"alpha {standing.config.alpha:g}, prior {standing.config.prior:g}"
+    awaited = (f"{wording.ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in standing.waiting.items())
     waiting = "; ".join(awaited)
+    transcript = [line for beat in standing.beats for line in _beat(standing, beat)]
+    if standing.night is not None:
+        transcript += [f"  Night {standing.round}", *_state_night(standing, standing.night)]
     lines = [
-        *(*opening, _standing(state), ""),
-        *("Players", *_state_players(state), ""),
-        *(f"Smoothed suspicion of the row for the column ({rule})", *_suspicion_table(state), ""),
-        *("Transcript", *(line for moment in state.transcript for line in _moment(state, moment))),
-        *_wrapped(over, 2),
-        *_wrapped(stopped, 2),
-        *("", "Answers", *_wrapped(wording.answers_in_words(state), 2)),
-        *_wrapped(wording.usage_in_words(state.usage), 2),
+        *(*opening, _standing_in_words(standing), ""),
+        *("Players", *_state_players(standing), ""),
+        *(f"Smoothed suspicion of the row for the column ({rule})", *_suspicion_table(standing), ""),
+        *("Transcript", *transcript),
+        *("", "Answers", *_wrapped(wording.answers_in_words(standing.sums), 2)),
+        *_wrapped(wording.usage_in_words(standing.sums.usage), 2),
         *_wrapped(f"waiting for {waiting}" if waiting else "", 2),
-        *_wrapped(f"not answering: {names_of(state.absent)}" if state.absent else "", 2),
+        *_wrapped(f"not answering: {names_of(standing.absent)}" if standing.absent else "", 2),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _standing(state: GameState) -> str:
-    if state.ended is not None:
-        where = "over"
-    elif state.stopped is not None:
-        where = f"broken off in round {state.round}"
-    elif state.phase == "debate":
-        where = f"round {state.round}, debate, turn {state.turn} of {state.config.debate_turns}"
+def _standing_in_words(standing: Standing) -> str:
+    if standing.over is not None:
+        where = f"broken off in round {standing.round}" if standing.over.reason is None else "over"
+    elif standing.phase == "debate" and standing.turn:
+        where = f"round {standing.round}, debate, turn {standing.turn} of {standing.config.debate_turns}"
     else:
-        where = f"round {state.round}, {state.phase}" if state.phase else "before the first night"
-    return f"{where} · {len(state.living)} of {len(state.seats)} alive · {counted(state.events, 'event')}"
+        where = f"round {standing.round}, {standing.phase}" if standing.phase else "before the first night"
+    alive = f"{len(standing.living)} of {len(standing.seats)} alive"
+    return f"{where} · {alive} · {counted(standing.sums.events, 'event')}"
 
 
-def _state_players(state: GameState) -> Iterator[str]:
-    brains = told_apart((seat.brain for seat in state.seats.values()), 40)
-    for name, seat in state.seats.items():
-        left = state.left.get(name)
-        if left is not None:
-            fate = f"killed in night {left.round}" if left.how == "night" else f"exiled by vote {left.round}"
+def _state_players(standing: Standing) -> Iterator[str]:
+    brains = told_apart(standing.brains.values(), 40)
+    for name, seat in standing.seats.items():
+        if seat.left is not None and seat.left_round is not None:
+            fate = WAYS[seat.left].fate_in(seat.left_round)
         else:
-            fate = "alive" + (f", last bid {state.bids[name]}" if name in state.bids else "")
-        suspicion = state.suspicion_of(name)
-        suspected = "not judged yet" if suspicion is None else f"suspected {suspicion:.2f}"
-        brain = brains[seat.brain]
-        yield f"  {_column(name_of(name), state.seats)} {seat.role:<8}  {fate:<22}  {suspected:<14}  {brain}"
+            fate = "alive" + (f", last bid {seat.bid}" if seat.bid is not None else "")
+        suspected = "not judged yet" if seat.suspected is None else f"suspected {seat.suspected:.2f}"
+        brain = brains[standing.brains[name]] if name in standing.brains else ""
+        yield f"  {_column(name_of(name), standing.seats)} {seat.role or '':<8}  {fate:<22}  {suspected:<14}  {brain}"
 
 
 def _column(word: str, names: Iterable[SeatName]) -> str:
     return f"{word:<{max((len(name_of(name)) for name in names), default=0)}}"
 
 
-def _suspicion_table(state: GameState) -> Iterator[str]:
-    heads = [name_of(name)[:4] for name in state.seats]
-    yield "  " + _column("", state.seats) + "".join(f"  {head:>4}" for head in heads)
-    for observer in state.seats:
-        cells = (
-            "" if observer == target
-            else f"{state.suspicion.of(observer, target):.2f}" if state.suspicion.judged(observer, target)
-            else "··"
-            for target in state.seats
-        )  # fmt: skip
-        row = "  " + _column(name_of(observer), state.seats) + "".join(f"  {cell:>4}" for cell in cells)
+def _suspicion_table(standing: Standing) -> Iterator[str]:
+    names, suspicion = list(standing.seats), standing.suspicion
+    yield "  " + _column("", names) + "".join(f"  {name_of(name)[:4]:>4}" for name in names)
+    for observer in names:
+        row = "  " + _column(name_of(observer), names)
+        for target in names:
+            cell = f"{suspicion.of(observer, target):.2f}" if suspicion.judged(observer, target) else "··"
+            row += f"  {'' if observer == target else cell:>4}"
         yield row.rstrip()
 
 
-def _moment(state: GameState, moment: Moment) -> Iterator[str]:
-    if isinstance(moment, Utterance):
-        statement = moment.spoken
-        turn = f"debate {statement.turn}, " if statement.phase == "debate" else ""
-        yield f"    {turn}{wording.with_role(state, statement.speaker)}{wording.vote_of(state, statement)}:"
-        more = len(statement.text) - TEXT_SHOWN
-        cut = f" … and {more} characters more" if more > 0 else ""
-        yield from _wrapped(f"“{spoken(statement.text[:TEXT_SHOWN], TEXT_SHOWN)}{cut}”", 6)
-        yield from _wrapped(wording.assessment_in_words(moment) if moment.assessed else "being judged", 6)
-        return
-    if moment.type == "silence":
-        yield f"    debate {moment.turn}, {wording.event_in_words(state, moment)}"
-        return
-    if moment.type == "night_outcome":
-        yield f"  Night {moment.round}"
-        yield from _state_night(state, state.nights.get(moment.round))
-    elif moment.type == "tally":
-        yield f"  Vote {moment.round}"
-    yield from _wrapped(wording.event_in_words(state, moment), 4)
+def _beat(standing: Standing, beat: Beat) -> Iterator[str]:
+    if beat.spoken is not None:
+        yield from _statement(standing, beat, beat.spoken)
+    elif beat.unsaid is not None:
+        yield f"    debate {beat.turn}, {wording.with_role(standing.seats, beat.unsaid.seat)} says nothing"
+    elif beat.night is not None:
+        yield f"  Night {beat.round}"
+        yield from _state_night(standing, beat.night)
+        yield from _wrapped(wording.night_in_words(beat.night, beat.round, standing.config), 4)
+    elif beat.tally is not None:
+        yield f"  Vote {beat.round}"
+        yield from _wrapped(wording.tally_in_words(wording.ballots_of(beat.tally), beat.tally.needed), 4)
+    elif beat.exile is not None:
+        yield from _wrapped(wording.exile_in_words(beat.exile, standing.seats), 4)
+    elif beat.news is not None:
+        yield from _wrapped(printable(beat.news, NOTE_SHOWN), 4)
+    elif beat.over is not None:
+        words = wording.over_in_words(beat.over)
+        yield from _wrapped(f"stopped  {words}" if beat.over.reason is None else words, 2)
 
 
-def _state_night(state: GameState, night: Night | None) -> Iterator[str]:
-    if night is None:
-        return
-    for wolf, (target, word) in night.proposals.items():
-        yield from _wrapped(f"{wording.with_role(state, wolf)} proposes {name_of(target)}{_quoted(word, ': ')}", 4)
-    for seer, (target, role) in night.inspections.items():
-        yield from _wrapped(f"{wording.with_role(state, seer)} inspects {name_of(target)}: a {role}", 4)
+def _statement(standing: Standing, beat: Beat, statement: Spoken) -> Iterator[str]:
+    turn = f"debate {beat.turn}, " if beat.turn is not None else ""
+    yield f"    {turn}{wording.with_role(standing.seats, statement.speaker)}{wording.vote_of(beat)}:"
+    more = len(statement.text) - TEXT_SHOWN
+    cut = f" … and {more} characters more" if more > 0 else ""
+    yield from _wrapped(f"“{spoken(statement.text[:TEXT_SHOWN], TEXT_SHOWN)}{cut}”", 6)
+    yield from _wrapped(wording.assessment_in_words(statement) if beat.complete else "being judged", 6)
+
+
+def _state_night(standing: Standing, night: NightShown) -> Iterator[str]:
+    for wolf, move in wording.proposals_of(night).items():
+        who = wording.with_role(standing.seats, wolf)
+        yield from _wrapped(f"{who} proposes {name_of(move.target)}{_quoted(move.word, ': ')}", 4)
+    for move in wording.inspections_of(night):
+        who = wording.with_role(standing.seats, move.seat)
+        yield from _wrapped(f"{who} inspects {name_of(move.target)}: a {move.role}", 4)
 
 
 def _quoted(word: str | None, before: str) -> str:
@@ -170,13 +173,15 @@ def view_at(records: Iterable[Recorded], seat: SeatName, until: int | None = Non
 def seat_page(view: SeatView) -> str:
     """Return what one seat knows; the page is made from its view alone."""
     over = "the game is over" if view.ended is not None else f"round {view.round}"
-    fate = f", {_FATES[view.dead[view.me]]}" if view.me in view.dead else ""
-    nights = [*_own_nights(view), *_whispers(view)]
+    left = view.departures.get(view.me)
+    fate = f", {left.way.fate}" if left is not None else ""
+    nights, days = [*_own_acts(view, "night"), *_whispers(view)], [*_own_acts(view, "day")]
     lines = [
         *(f"What {name_of(view.me)} knows · {view.role}{fate} · {over}", ""),
         *_wrapped(f"Partners: {names_of(view.partners)}" if view.role == "Werewolf" else "", 0),
         *("Players, and this seat's own suspicion of them", *_view_players(view), ""),
         *(("Its nights", *nights, "") if nights else ()),
+        *(("What it chose by day", *days, "") if days else ()),
         *("Transcript, with its own labels, judgements and thoughts", *_view_transcript(view)),
     ]
     return "\n".join(lines) + "\n"
@@ -184,7 +189,7 @@ def seat_page(view: SeatView) -> str:
 
 def _view_players(view: SeatView) -> Iterator[str]:
     for name in view.names:
-        fate = _FATES[view.dead[name]] if name in view.dead else "alive"
+        fate = view.departures[name].way.fate if name in view.dead else "alive"
         role = _known_role(view, name)
         if name == view.me:
             suspicion = ""
@@ -207,9 +212,9 @@ def _known_role(view: SeatView, name: SeatName) -> str:
     return f"{revealed}, revealed" if revealed is not None else ""
 
 
-def _own_nights(view: SeatView) -> Iterator[str]:
+def _own_acts(view: SeatView, span: str) -> Iterator[str]:
     for answer in view.answers:
-        if answer.kind in ACTS:
+        if answer.kind in ACTS and ACTS[answer.kind].span == span:
             content = answer.content
             action = answer.outcome.replace("_", " ")
             if isinstance(content, Choice | Proposal):
@@ -252,28 +257,32 @@ def _view_transcript(view: SeatView) -> Iterator[str]:
         yield from _thought(ballot.thought, 6)
 
 
-def _fact(fact: PublicFact) -> Iterator[str]:
-    if fact.type == "statement":
+def _fact(fact: PublicFact | Part) -> Iterator[str]:
+    if isinstance(fact, Statement):
         where = f"debate {fact.turn}" if fact.phase == "debate" else "on its vote"
         yield f"    {where}, {name_of(fact.speaker)}:"
         yield from _wrapped(f"“{spoken(fact.text, TEXT_SHOWN)}”", 6)
-    elif fact.type == "silence":
+    elif isinstance(fact, Silence):
         yield f"    debate {fact.turn}, {name_of(fact.seat)} says nothing"
-    elif fact.type == "dawn":
+    elif isinstance(fact, Dawn):
         yield f"  Dawn {fact.round}: {name_of(fact.died)} died{_role_shown(fact)}"
-    elif fact.type == "tally":
+    elif isinstance(fact, Tally):
         yield f"  Vote {fact.round}"
-        yield from _wrapped(wording.tally_in_words(fact), 4)
-    elif fact.type == "exile":
-        yield f"    {name_of(fact.seat)} is exiled{_role_shown(fact)}"
-    elif fact.type == "ended":
-        yield f"  The end: {wording.ending_in_words(fact)}"
-    elif fact.type == "revealed":
+        yield from _wrapped(wording.tally_in_words(fact.votes, fact.needed), 4)
+    elif isinstance(fact, Departing):
+        departed = departure(fact)
+        who = "nobody" if departed is None else name_of(departed.seat)
+        yield f"    {departure_in_words(fact, who)}{_role_shown(fact)}"
+    elif isinstance(fact, Ended):
+        yield f"  The end: {wording.ending_in_words(fact.winner, fact.reason, fact.rounds)}"
+    elif isinstance(fact, Revealed):
         roles = ", ".join(f"{name_of(name)} {role}" for name, role in fact.roles.items())
         yield from _wrapped(f"Revealed: {roles}; seed {printable(fact.seed, NOTE_SHOWN)}", 2)
+    else:
+        yield from _wrapped(in_plain_words(plain(fact)), 4)
 
 
-def _role_shown(fact: Dawn | Exile) -> str:
+def _role_shown(fact: Departing) -> str:
     role_or_team = fact.role or fact.team
     return f" ({role_or_team})" if role_or_team is not None else ""
 

@@ -64,7 +64,7 @@ def open_display(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[D
     if quiet:
         yield Display(lambda _: None)
     elif plain or not sys.stderr.isatty():
-        from wolfbus.cli.terminal.wording import PlainLines
+        from wolfbus.cli.terminal.lines import PlainLines
 
         yield Display(PlainLines(sys.stderr).show)
     else:

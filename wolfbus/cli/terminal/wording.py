@@ -1,26 +1,35 @@
-"""What happens in a game, in words that the line view, the live view and the pages all use; and the line view, which is
-nothing but words (`PlainLines`): for pipes, logs and screen readers.
+"""What happens in a game, in words that the line view, the live view and the pages all use.
 
 Everything that comes from outside (names, words, notes) leaves here fit to print.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TextIO
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
 
-from wolfbus.audience import PRIVATE_TYPES, PUBLIC_TYPES
+from wolfbus.claims import kind_named
+from wolfbus.cli.terminal.standing import AnswerSums
+from wolfbus.config import GameConfig
 from wolfbus.formats import listed
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.calls import Call, ModelCall
-from wolfbus.messages.codec import plain
-from wolfbus.messages.content import Label
-from wolfbus.messages.events import AnyEvent, Ended, NightOutcome, Opened, Statement, Stopped, Tally
-from wolfbus.printable import NOTE_SHOWN, counted, in_plain_words, name_of, printable, shortened, spoken
-from wolfbus.record.line import Recorded
+from wolfbus.messages.calls import Call
+from wolfbus.messages.events import Opened
+from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened
 from wolfbus.roles import ACTS
-from wolfbus.state import GameState, Utterance
+from wolfbus.stage.beats import (
+    Beat,
+    Exiled,
+    NightMove,
+    NightShown,
+    Over,
+    SeatStatus,
+    ShownAssessment,
+    ShownClaim,
+    Spoken,
+    Tallied,
+)
 from wolfbus.usage import Usage
 from wolfbus.vocabulary import Ending, Kind, Outcome, Winner
 
@@ -65,9 +74,9 @@ def names_of(names: Iterable[SeatName]) -> str:
     return listed([name_of(name) for name in names]) or "nobody"
 
 
-def with_role(state: GameState, name: SeatName) -> str:
-    """Return a name with its role: "Ada (Seer)"."""
-    role = state.role(name)
+def with_role(seats: Mapping[SeatName, SeatStatus], name: SeatName) -> str:
+    """Return a name with its role, if that is known: "Ada (Seer)"."""
+    role = seats[name].role if name in seats else None
     return f"{name_of(name)} ({role})" if role is not None else name_of(name)
 
 
@@ -87,144 +96,149 @@ def opening_lines(opened: Opened) -> list[str]:
     ]
 
 
-def night_in_words(state: GameState, outcome: NightOutcome) -> str:
+def proposals_of(night: NightShown) -> dict[SeatName, NightMove]:
+    """Return what each wolf proposed last, or chose alone."""
+    return {move.seat: move for move in night.moves if move.kind in {"kill", "whisper"} and move.outcome is None}
+
+
+def protections_of(night: NightShown) -> dict[SeatName, SeatName | None]:
+    """Return whom each doctor chose to protect."""
+    return {move.seat: move.target for move in night.moves if move.kind == "protect" and move.outcome is None}
+
+
+def inspections_of(night: NightShown) -> list[NightMove]:
+    """Return what was chosen to be learned of whom, and was."""
+    return [move for move in night.moves if move.role is not None]
+
+
+def night_in_words(night: NightShown, round_: int, config: GameConfig) -> str:
     """Return what really happened in a night: "the wolves go for Hugo; Kira protects Mona; Hugo died"."""
-    night = state.nights.get(outcome.round)
-    parts = [f"the wolves go for {name_of(outcome.target)}"]
-    if outcome.round == 1 and not state.config.first_night_kill:
+    parts = [f"the wolves go for {name_of(night.target)}"]
+    if round_ == 1 and not config.first_night_kill:
         parts = ["the wolves do not kill in the first night"]
-    elif outcome.target is None and not (night and night.proposals):
+    elif night.target is None and not proposals_of(night):
         parts = ["the wolves propose nobody"]
-    if night is not None and night.protections:
-        parts += [f"{name_of(doctor)} protects {name_of(saved)}" for doctor, saved in night.protections.items()]
-    elif outcome.protected:
-        parts.append(f"protected: {names_of(outcome.protected)}")
-    parts.append(f"{name_of(outcome.died)} died")
+    parts += [f"{name_of(doctor)} protects {name_of(saved)}" for doctor, saved in protections_of(night).items()]
+    parts.append(f"{name_of(night.died)} died")
     return "; ".join(parts)
 
 
-def votes_by_target(tally: Tally) -> list[tuple[SeatName | None, list[SeatName]]]:
-    """Return who voted for whom, the most voted first; abstentions, under None, come last."""
+def inspection_in_words(move: NightMove, seats: Mapping[SeatName, SeatStatus]) -> str:
+    """Return what a seat learned at night: "Ada (Seer) sees that Wim is a Werewolf"."""
+    return f"{with_role(seats, move.seat)} sees that {name_of(move.target)} is a {move.role}"
+
+
+def votes_by_target(votes: Mapping[SeatName, SeatName | None]) -> list[tuple[SeatName | None, list[SeatName]]]:
+    """Return who voted for whom, the most voted first; abstentions, under None, come last. Voters stand by name.
+
+    Args:
+        votes: voter to target.
+    """
     supporters: dict[SeatName | None, list[SeatName]] = {}
-    for voter, target in tally.votes.items():
-        supporters.setdefault(target, []).append(voter)
+    for voter in sorted(votes):
+        supporters.setdefault(votes[voter], []).append(voter)
     return sorted(supporters.items(), key=lambda item: (item[0] is None, -len(item[1])))
 
 
-def tally_in_words(tally: Tally) -> str:
+def ballots_of(tally: Tallied) -> dict[SeatName, SeatName | None]:
+    """Return opened votes, voter to target."""
+    return {ballot.seat: ballot.target for ballot in tally.ballots}
+
+
+def tally_in_words(votes: Mapping[SeatName, SeatName | None], needed: int) -> str:
     """Return the opened votes: "Hugo 3 (Ada, Kira, Wim); Mona 1 (Hugo); 1 abstains (Mona); 3 needed"."""
     parts = []
-    for target, voters in votes_by_target(tally):
+    for target, voters in votes_by_target(votes):
         names = ", ".join(map(name_of, voters))
         if target is None:
             parts.append(f"{len(voters)} abstain{'s' if len(voters) == 1 else ''} ({names})")
         else:
             parts.append(f"{name_of(target)} {len(voters)} ({names})")
-    return "; ".join([*parts, f"{tally.needed} needed"])
+    return "; ".join([*parts, f"{needed} needed"])
 
 
-def vote_of(state: GameState, statement: Statement) -> str:
+def vote_of(beat: Beat) -> str:
     """Return whom the speaker of a vote's reason voted for, to stand after its name (" for Hugo"); "" in a debate."""
-    tally = state.tallies.get(statement.round)
-    if statement.phase != "vote" or tally is None or statement.speaker not in tally.votes:
+    if beat.spoken is None or beat.phase != "vote":
         return ""
-    return f" for {name_of(tally.votes[statement.speaker])}"
+    return f" for {name_of(beat.spoken.vote)}"
 
 
-def label_in_words(label: Label) -> str:
-    """Return a self-label as "honest", "fabrication", or "deceptive" where its kind was not said."""
+def label_in_words(label: ShownAssessment) -> str:
+    """Return a self-label as "honest", "fabrication", or "deceptive" where its kind was not said; "none" for none."""
+    if label.deceptive is None:
+        return "none"
     if not label.deceptive:
         return "honest"
-    return "deceptive" if label.kind in {"none", "unspecified"} else label.kind
+    return "deceptive" if label.kind in {"none", "unspecified", None} else label.kind
 
 
-def assessment_in_words(statement: Utterance) -> str:
-    """Return how a statement was assessed: "self: honest · suspected 0.42 by 6, flagged by 2 · claims: 1 true"."""
-    label = "none" if statement.label is None else label_in_words(statement.label)
-    parts = [f"self: {label}"]
-    if statement.suspicion is not None:
-        parts.append(f"suspected {statement.suspicion:.2f} by {statement.judged}, flagged by {statement.flagged}")
-    if statement.missing:
-        parts.append(f"{counted(statement.missing, 'judgement')} missing")
-    if statement.verdicts:
-        parts.append(claims_in_words(statement))
+def assessment_in_words(spoken: Spoken) -> str:
+    """Return how a statement was assessed: "self: honest · suspected 0.42, flagged by 2 of 4 who had to
+    find out · by 1 of 2 who knew or were accused · claims: 1 true".
+    """
+    parts = [f"self: {'none' if spoken.label is None else label_in_words(spoken.label)}"]
+    if spoken.mean is not None:
+        parts.append(f"suspected {spoken.mean:.2f}, flagged by {spoken.flagged} of {spoken.judged} who had to find out")
+    others = [judgement.deceptive for judgement in spoken.judgements if judgement.listener in {"accused", "knew"}]
+    if flags := [flag for flag in others if flag is not None]:
+        parts.append(f"by {sum(flags)} of {len(flags)} who knew or were accused")
+    if missing := sum(judgement.suspicion is None for judgement in spoken.judgements):
+        parts.append(f"{counted(missing, 'judgement')} missing")
+    parts += filter(None, [claims_in_words(spoken)])
     return " · ".join(parts)
 
 
-def claims_in_words(statement: Utterance) -> str:
-    """Return the moderator's verdicts on a statement's claims: "claims: 1 true, 2 lies"."""
-    words = {"lie": "lies", "mistake": "mistakes"}
+def claims_in_words(spoken: Spoken) -> str:
+    """Return the moderator's verdicts on a statement's claims: "claims: 1 true, 2 lies"; "" where there is none."""
+    plurals = {"lie": "lies", "mistake": "mistakes"}
+    verdicts = Counter(claim.verdict for claim in spoken.claims if _is_told(claim))
     counts = (
-        f"{number} {verdict if number == 1 else words.get(verdict, verdict)}"
-        for verdict, number in sorted(statement.verdicts.items())
+        f"{number} {verdict if number == 1 else plurals.get(verdict, verdict)}"
+        for verdict, number in sorted(verdicts.items())
     )
-    return "claims: " + ", ".join(counts)
+    return "claims: " + ", ".join(counts) if verdicts else ""
 
 
-def ending_in_words(event: Ended) -> str:
-    """Return how the game ended: "the villagers win after 3 rounds: no Werewolf is left"."""
-    return f"{WINNERS[event.winner]} after {counted(event.rounds, 'round')}: {ENDINGS[event.reason]}"
-
-
-def stop_in_words(event: Stopped) -> str:
-    """Return that the game was broken off, and why."""
-    return f"the game was broken off: {printable(event.reason, NOTE_SHOWN) or 'nobody said why'}"
-
-
-_EVENTS: Final[Mapping[str, Callable[[GameState, Any], str]]] = {
-    "night_outcome": night_in_words,
-    "inspection": lambda state, event: (
-        f"{with_role(state, event.seat)} sees that {name_of(event.target)} is a {event.role}"
-    ),
-    "silence": lambda state, event: f"{with_role(state, event.seat)} says nothing",
-    "tally": lambda _, event: tally_in_words(event),
-    "exile": lambda state, event: (
-        "nobody is exiled" if event.seat is None else f"{with_role(state, event.seat)} is exiled"
-    ),
-    "absent": lambda _, event: f"{name_of(event.seat)} has stopped answering",
-    "returned": lambda _, event: f"{name_of(event.seat)} answers again",
-    "rejected": lambda _, event: (
-        f"rejected a message of {printable(event.sender, 64)} ({event.size} bytes): {printable(event.note, NOTE_SHOWN)}"
-    ),
-    "ended": lambda _, event: ending_in_words(event),
-    "stopped": lambda _, event: stop_in_words(event),
-}
-
-_WITHOUT_WORDS: Final = (PUBLIC_TYPES | PRIVATE_TYPES) - _EVENTS.keys() - {"statement", "dawn"}
-"""Types of event that seats may see and that have no words here; a statement is quoted, and a dawn is part of the
-night's outcome.
-"""
-
-
-def event_in_words(state: GameState, event: AnyEvent) -> str:
-    """Return what happened: "Ada (Seer) sees that Wim is a Werewolf", "nobody is exiled"; "" where nothing is seen.
-
-    An event that has no words here gives its bare values if a seat may see it.
+def _is_told(claim: ShownClaim) -> bool:
+    """Return whether there is anything to tell of what a claim turned out to be: of a stance only that it is
+    insincere.
     """
-    words = _EVENTS.get(event.type)
-    if words is not None:
-        return words(state, event)
-    return in_plain_words(plain(event)) if event.type in _WITHOUT_WORDS else ""
+    return claim.verdict != "uncheckable" or kind_named(claim.claim).checkable
 
 
-def answers_in_words(state: GameState) -> str:
+def exile_in_words(exile: Exiled, seats: Mapping[SeatName, SeatStatus]) -> str:
+    """Return what a vote came to: "Ada (Seer) is exiled", "nobody is exiled"."""
+    return f"{'nobody' if exile.seat is None else with_role(seats, exile.seat)} is exiled"
+
+
+def ending_in_words(winner: Winner, reason: Ending, rounds: int) -> str:
+    """Return how the game ended: "the villagers win after 3 rounds: no Werewolf is left"."""
+    return f"{WINNERS[winner]} after {counted(rounds, 'round')}: {ENDINGS[reason]}"
+
+
+def over_in_words(over: Over) -> str:
+    """Return how the game ended, or that it was broken off and why."""
+    if over.reason is None or over.rounds is None:
+        return f"the game was broken off: {printable(over.stopped or '', NOTE_SHOWN) or 'nobody said why'}"
+    return ending_in_words(over.winner, over.reason, over.rounds)
+
+
+def answers_in_words(sums: AnswerSums) -> str:
     """Return how the requests were answered: "412 answers: 410 accepted, 2 timed out; 400 clean, 10 repaired"."""
-    by_outcome = dict.fromkeys(_OUTCOMES, 0)
-    for (_, outcome), number in state.outcomes.items():
-        by_outcome[outcome] += number
-    parts = [f"{number} {outcome.replace('_', ' ')}" for outcome, number in by_outcome.items() if number]
-    text = counted(sum(by_outcome.values()), "answer") + (": " + ", ".join(parts) if parts else "")
-    if state.readings:
-        text += "; read " + ", ".join(f"{number} {reading}" for reading, number in state.readings.most_common())
-    if state.faults:
-        text += "; " + ", ".join(f"{number} {fault}" for fault, number in state.faults.most_common())
-    return "; ".join([text, *rejections_in_words(state)])
+    parts = [f"{sums.outcomes[outcome]} {outcome.replace('_', ' ')}" for outcome in _OUTCOMES if sums.outcomes[outcome]]
+    text = counted(sums.outcomes.total(), "answer") + (": " + ", ".join(parts) if parts else "")
+    if sums.readings:
+        text += "; read " + ", ".join(f"{number} {reading}" for reading, number in sums.readings.most_common())
+    if sums.faults:
+        text += "; " + ", ".join(f"{number} {fault}" for fault, number in sums.faults.most_common())
+    return "; ".join([text, *rejections_in_words(sums)])
 
 
-def rejections_in_words(state: GameState) -> list[str]:
+def rejections_in_words(sums: AnswerSums) -> list[str]:
     """Return how many answers came after their requests were closed, and how many messages were rejected otherwise."""
-    late = state.rejected["closed"]
-    rejected = state.rejected.total() - late
+    late = sums.rejected["closed"]
+    rejected = sums.rejected.total() - late
     parts = [f"{counted(late, 'answer')} came too late"] if late else []
     return parts + ([f"{counted(rejected, 'message')} rejected"] if rejected else [])
 
@@ -251,124 +265,3 @@ def usage_in_words(usage: Usage) -> str:
     elif usage.cassette == usage.calls:
         parts.append("$0")
     return " · ".join(parts)
-
-
-_PLACE: Final = 13
-"""Characters of the column that says where in the game a line belongs."""
-_SORTS: Final = 24
-"""Sorts of failure that are told apart; a server that never says the same twice must not fill lines and memory."""
-_SORTS_NAMED: Final = 6
-"""Sorts of failure that the closing lines name."""
-_DIGITS: Final = re.compile(r"\d+")
-_PLACES: Final = {
-    "night_outcome": "r{0.round} night",
-    "inspection": "r{0.round} night",
-    "silence": "r{0.round} debate {0.turn}",
-    "tally": "r{0.round} vote",
-    "exile": "r{0.round} vote",
-    **dict.fromkeys(("absent", "returned", "rejected"), ""),
-    "ended": "end",
-    "stopped": "stopped",
-}
-"""Where in the game an event belongs that has a line of its own."""
-
-
-class Failures:
-    """Failed model calls, printed so that a dead server does not drown the game: of each sort (the same words up to
-    digits) the first one at once, then the tenth, the hundredth and so on.
-    """
-
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-        self._words: dict[str, str] = {}
-
-    def add(self, call: ModelCall) -> str:
-        """Count a failed call and return the line that it is worth, "" for none."""
-        error = printable(call.error or "", NOTE_SHOWN)
-        sort = _DIGITS.sub("0", error)
-        if sort not in self._counts and len(self._counts) >= _SORTS:
-            sort, error = "", "other errors"
-        self._words.setdefault(sort, error)
-        count = self._counts[sort] = self._counts.get(sort, 0) + 1
-        if count == 1:
-            return call_in_words(call)
-        if str(count).strip("0") != "1":
-            return ""
-        return f"no reply of models: {self._words[sort]} … {count - 1} more like this"
-
-    def total(self) -> str:
-        """Return how many calls failed in all and of what, "" if no more did than were printed."""
-        if all(count == 1 for count in self._counts.values()):
-            return ""
-        sorts = sorted(self._counts.items(), key=lambda item: -item[1])
-        parts = [f"{count} × {self._words[sort] or 'no reason given'}" for sort, count in sorts[:_SORTS_NAMED]]
-        if left := sum(count for _, count in sorts[_SORTS_NAMED:]):
-            parts.append(f"{left} of other sorts")
-        calls = counted(sum(self._counts.values()), "model call")
-        return f"{calls} without a reply: {'; '.join(parts)}"
-
-
-class PlainLines:
-    """Writes what happens in one game, line by line: no colour, no wrapping, no cursor movement.
-
-    A statement's assessment is a line of its own, once it is complete.
-
-    Args:
-        stream: text stream to write to; characters that its encoding lacks become question marks.
-
-    Attributes:
-        closed: whether nobody reads the stream any more; nothing is written from then on.
-    """
-
-    def __init__(self, stream: TextIO) -> None:
-        self.closed = False
-        self._stream = stream
-        self._encoding = getattr(stream, "encoding", None) or "utf-8"
-        self._state = GameState()
-        self._silence_reason = ""
-        self._failures = Failures()
-
-    def show(self, recorded: Recorded) -> None:
-        """Write the lines of the game's next event, if it has any."""
-        self._state.feed(recorded.event)
-        text = "".join(f"{place:<{_PLACE - 1}} {words}\n" for place, words in self._lines(recorded.event))
-        if not text or self.closed:
-            return
-        try:
-            self._stream.write(text.encode(self._encoding, "replace").decode(self._encoding))
-            self._stream.flush()
-        except BrokenPipeError:
-            # `wolfbus play 2>&1 | head`: the caller may be an actor in the middle of a game, which goes on
-            self.closed = True
-
-    def _lines(self, event: AnyEvent) -> Iterator[tuple[str, str]]:
-        """Give the lines of an event: where in the game it belongs, and the words."""
-        state = self._state
-        if event.type == "answered" and event.kind == "speak":
-            reason = (event.fault or event.outcome).replace("_", " ")
-            self._silence_reason = "" if event.outcome == "accepted" else f" ({reason})"
-        elif event.type == "answered":
-            statement = state.statements.get(event.about or 0)
-            if statement is not None and statement.assessed:
-                yield "", self._assessment(statement)
-        elif event.type == "opened":
-            yield from (("", line) for line in opening_lines(event))
-        elif event.type == "statement":
-            turn = "" if event.phase == "vote" else f" {event.turn}"
-            speaker = f"{with_role(state, event.speaker)}{vote_of(state, event)}"
-            yield f"r{event.round} {event.phase}{turn}", f"{speaker}: “{spoken(event.text)}”"
-        elif event.type == "model_call":
-            # hundreds of calls go well, and say nothing of the game
-            if event.error is not None and (text := self._failures.add(event)):
-                yield "", text
-        elif text := event_in_words(state, event):
-            reason = self._silence_reason if event.type == "silence" else ""
-            yield _PLACES.get(event.type, "").format(event), text + reason
-            if event.type in {"ended", "stopped"}:
-                sums = (answers_in_words(state), self._failures.total(), usage_in_words(state.usage))
-                yield from (("", text) for text in sums if text)
-
-    def _assessment(self, statement: Utterance) -> str:
-        # the reasons of a vote are all published before the first of them is assessed
-        speaker = "" if statement.spoken.phase == "debate" else f"{name_of(statement.spoken.speaker)} · "
-        return f"  {speaker}{assessment_in_words(statement)}"

@@ -106,6 +106,7 @@ class PaperStatement:
         speaker: who said it.
         text: the words.
         own_analysis: the speaker's analysis; None if the log has none.
+        intended: whether the reply that holds the words calls them deceptive; None if it does not say, or is not kept.
         others: analysis per observer, in the order of the log.
     """
 
@@ -117,6 +118,7 @@ class PaperStatement:
     text: str
     own_analysis: PaperAnalysis | None
     others: Mapping[str, PaperAnalysis]
+    intended: bool | None = None
 
     def analyses(self) -> Iterator[PaperAnalysis]:
         """Return the speaker's analysis, if any, and the observers'."""

@@ -1,0 +1,64 @@
+"""`wolfbus plan`: how many games a study needs to find a difference, judged by a pilot."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from wolfbus.cli.measuring import criteria_of, read_games
+from wolfbus.cli.options import PATH, Share, json_option
+from wolfbus.errors import ConfigError
+from wolfbus.formats import in_unit, quantity
+
+
+@click.command()
+@click.option("--from", "pilot", type=PATH, required=True, metavar="DIR", help="The pilot: a study, or any records.")
+@click.option("--metric", required=True, metavar="NAME", help="The metric whose difference is to be found.")
+@click.option("--difference", type=float, metavar="D", help="From its baseline, in the metric's own unit.")
+@click.option("--games", type=click.IntRange(1), metavar="N", help="Say what so many games could find instead.")
+@click.option("--power", type=Share(), default=0.8, show_default=True, help="How often it is to be found.")
+@json_option
+def plan(pilot: str, metric: str, difference: float | None, games: int | None, power: float, *, as_json: bool) -> int:
+    """Say how many games a study needs so that its report states a difference from a metric's baseline, or how small a
+    difference so many games would state.
+
+    Studies are drawn from the pilot's blocks of games, their variance taken at its upper 80 % bound, and judged as
+    `wolfbus report` does: with all primary metrics together, adjusted p below .02, interval without 0. A study from
+    scripts says nothing of how much games of models vary: let the pilot be of what is to be studied.
+    """
+    if (difference is None) == (games is None):
+        raise ConfigError("give --difference D or --games N")
+    if difference is not None and not 0 < abs(difference) < float("inf"):
+        raise ConfigError(f"--difference {difference}: give a number other than 0")
+    if not 0 < power < 1:
+        raise ConfigError(f"--power {power}: give a share between 0 and 1")
+    from analytics.metrics.planning import MOST, pilot_of
+    from analytics.metrics.primary import primary_of
+    from analytics.metrics.study import Study
+
+    gathered = read_games([str(pilot)], criteria_of(prove=False), None, cached=True)
+    primary, _ = primary_of(study.manifest for study in gathered.studies)
+    planned = pilot_of(Study(gathered.tables), metric, primary)
+    result: dict[str, Any] = {"metric": metric, "unit": planned.unit, "power": power}
+    lines = []
+    if difference is not None:
+        curve = sorted(planned.curve(difference, power))
+        games = next((planned.games(blocks) for blocks, reached in curve if reached >= power), None)
+        result["curve"] = [{"games": planned.games(blocks), "power": reached} for blocks, reached in curve]
+        lines = [
+            f"{planned.games(blocks):7,} games  {reached:4.0%}  {'█' * round(30 * reached)}"
+            for blocks, reached in curve
+        ]
+        if games is None:
+            lines.append(f"More than {quantity(planned.games(MOST), 'game')} are needed")
+    else:
+        difference = planned.smallest(round((games or 0) / planned.games_per_block), power)
+        if difference is None:
+            lines.append(f"{quantity(games or 0, 'game')} are too few to state any difference")
+    if None not in (games, difference):
+        apart = in_unit(difference, planned.unit)
+        lines.append(f"{quantity(games or 0, 'game')} state a difference of {apart} in {power:.0%} of studies")
+    click.echo(json.dumps({**result, "games": games, "difference": difference}) if as_json else "\n".join(lines))
+    return 0
