@@ -14,10 +14,9 @@ from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from double import double_process
 from openai import AsyncOpenAI
 from openai.types.shared_params import ResponseFormatJSONSchema
-
-from wolfbus.testing.model_server import ModelProcess
 
 JUDGEMENT: Final[ResponseFormatJSONSchema] = {
     "type": "json_schema",
@@ -112,10 +111,10 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0, help="seconds until the double answers")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
-    with ModelProcess(latency=given.latency) as double:
+    with double_process(latency=given.latency) as double:
         result = asyncio.run(bare_loop(double.url, given.calls, given.at_once, typical_prompt(given.characters)))
         stats = double.stats()
-    told = {**asdict(result), "peak": stats.peak, "double_cpu_ms_per_call": 1000 * stats.cpu_s / stats.calls}
+    told = {**asdict(result), "peak": stats.peak}
     if given.json:
         print(json.dumps(told))
         return

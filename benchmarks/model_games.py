@@ -32,19 +32,19 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from bare_loop import bare_loop
+from double import double_process
+from games import peak_memory_mb
 from prompt_text import LONG_RULES, prefix_share, prompt_text
 
 from analytics.gather import fold
 from players.llm.settings import Endpoint
 from players.spec import BrainContext
 from wolfbus.cli import tune_garbage_collection
-from wolfbus.cli.bench import peak_memory_mb
-from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.config import GameConfig
 from wolfbus.messages.events import AnyEvent
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.testing.model_server import ModelProcess
+from wolfbus.running.house import EmbeddedHouse, Game
 
 
 class Run:
@@ -124,7 +124,7 @@ def events_of(path: Path) -> Iterator[AnyEvent]:
 
 def alone(latency: float, seed: int, config: GameConfig | None = None) -> dict[str, Any]:
     """One game: wall time over latency and debate turns; overhead over the critical path."""
-    with ModelProcess(latency=latency, seed=seed) as double, tempfile.TemporaryDirectory() as folder:
+    with double_process(latency=latency, seed=seed) as double, tempfile.TemporaryDirectory() as folder:
         run = Run(double.url, Path(folder), 1, seed, config=config)
         stats = double.stats()
         turns, path = run.debate_turns(), run.paths_in_calls[0]
@@ -146,14 +146,13 @@ def alone(latency: float, seed: int, config: GameConfig | None = None) -> dict[s
         "cpu_s": round(run.cpu, 2),
         "cpu_ms_per_call": round(1000 * run.cpu / run.calls, 2),
         "prompt_text_that_repeats_an_earlier_prefix": round(prefix_share(prompts) or 0.0, 3),
-        "cached_share_of_prompt_tokens": round(stats.cached_tokens / stats.prompt_tokens, 3),
         "prompt_tokens": stats.prompt_tokens,
     }
 
 
 def many(games: int, latency: float, seed: int) -> dict[str, Any]:
     """Many games at once: wall time over the longer of the longest critical path and a bare client's time."""
-    with ModelProcess(latency=latency, seed=seed) as double, tempfile.TemporaryDirectory() as folder:
+    with double_process(latency=latency, seed=seed) as double, tempfile.TemporaryDirectory() as folder:
         run = Run(double.url, Path(folder), games, seed)
         stats = double.stats()
         peak = peak_memory_mb()
@@ -183,7 +182,7 @@ def cpu(seed: int, repeats: int = 3) -> dict[str, Any]:
     ours, bare, ratios = [], [], []
     for number in range(repeats):
         # a double of its own for each run, so that its prompts are all that is counted
-        with ModelProcess(seed=seed) as double, tempfile.TemporaryDirectory() as folder:
+        with double_process(seed=seed) as double, tempfile.TemporaryDirectory() as folder:
             run = Run(double.url, Path(folder), 4, seed + 10 * number)
             loop = asyncio.run(bare_loop(double.url, 1500, 8, _typical(double.stats())))
         ours.append(1000 * run.cpu / run.calls)
@@ -200,7 +199,7 @@ def cpu(seed: int, repeats: int = 3) -> dict[str, Any]:
 def ugly(games: int, seed: int, memory: Any, share: float = 0.5) -> dict[str, Any]:
     """Show what becomes of replies when half of them are ugly."""
     config = GameConfig(memory=memory or "brief")
-    with ModelProcess(seed=seed, ugly=share) as double, tempfile.TemporaryDirectory() as folder:
+    with double_process(seed=seed, ugly=share) as double, tempfile.TemporaryDirectory() as folder:
         run = Run(double.url, Path(folder), games, seed, config=config)
         ugly_sorts = dict(double.stats().ugly)
         found: Counter[str] = Counter()
@@ -221,7 +220,7 @@ def errors(games: int, seed: int, latency: float = 0.05) -> dict[str, Any]:
     deadlines = GameConfig().deadlines.model_copy(update=dict.fromkeys(type(GameConfig().deadlines).model_fields, 10.0))
     config = GameConfig(deadlines=deadlines)
     with (
-        ModelProcess(seed=seed, latency=latency, errors=0.18, hangs=0.02) as double,
+        double_process(seed=seed, latency=latency, errors="429=0.06,500=0.06,reset=0.06,hang=0.02") as double,
         tempfile.TemporaryDirectory() as folder,
     ):
         run = Run(double.url, Path(folder), games, seed, config=config)
@@ -263,7 +262,7 @@ def _rules(given: argparse.Namespace) -> str:
 def _typical(stats: Any) -> str:
     """Return a prompt as long as the average one of a run."""
     answered = max(1, stats.calls)
-    return ("All that was said so far is no reason to trust anybody. " * 10_000)[: stats.prompt_characters // answered]
+    return ("All that was said so far is no reason to trust anybody. " * 10_000)[: 4 * stats.prompt_tokens // answered]
 
 
 def main() -> None:

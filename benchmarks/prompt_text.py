@@ -20,7 +20,6 @@ from typing import Any, Final
 
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.testing.model_server import ModelProcess
 
 HERE: Final = Path(__file__).resolve().parent.parent
 
@@ -102,9 +101,12 @@ def game_text(path: Path) -> GameText:
 
 def play(checkout: Path, games: int, seed: int, rules: str, folder: Path) -> list[GameText]:
     """Let a checkout play games against a double of its own kind, and measure them."""
+    # here, for tests import this file from elsewhere
+    from double import double_process
+
     config = folder / "rules.toml"
     config.write_text(rules)
-    with ModelProcess(seed=seed) as double:
+    with double_process(seed=seed) as double:
         players = f"llm:double@{double.url}*{14 if 'villagers' in rules else 8}"
         command = [sys.executable, "-m", "wolfbus", "run", str(config), "--games", str(games), "--players", players]
         command += ["--seed", str(seed), "--out", str(folder / "study"), "--workers", "1", "--no-probe"]

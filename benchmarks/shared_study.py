@@ -40,7 +40,9 @@ def measure(games: int, workers: int, servers: int, players: str, at_once: int) 
         study = ["run", "--quiet", "--games", str(games), "--players", players, "--seed", "1", "--out", str(folder)]
         began = time.perf_counter()
         run = _start(*study, "--bus", url, "--share", "bench")
-        agenda = ("--bus", url, "--agenda", "bench", "--at-once", str(at_once))
+        agenda = ["--bus", url, "--agenda", "bench", "--at-once", str(at_once)]
+        for brain in players.split(","):
+            agenda += ["--allow", brain.partition("*")[0]]
         playing = [_start("worker", *agenda) for _ in range(workers)]
         spent, peaks = zip(*(_wait(process) for process in (run, *playing)), strict=True)
         seconds = time.perf_counter() - began

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -70,7 +71,8 @@ def _words(text: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """Return a text in which nothing is taken for markup."""
-    return " ".join(text.replace("\b", " ").split()).replace("<", "&lt;").replace("*", "\\*")
+    words = " ".join(text.replace("\b", " ").split()).replace("<", "&lt;")
+    return re.sub(r"([*\[])", r"\\\1", words)
 
 
 def _cell(text: str) -> str:

@@ -14,7 +14,7 @@ from wolfbus.cli import run
 DOCS: Final = Path(__file__).parents[1]
 MOMENT: Final = "#n=16"
 """A Werewolf plays the Seer."""
-SCREENS: Final = {"page": (1280, 800, "light"), "phone": (390, 780, "dark")}
+SCREENS: Final = {"page": (1280, 800, "light"), "phone": (390, 844, "dark")}
 
 
 def main() -> None:
