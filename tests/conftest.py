@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -47,8 +48,21 @@ def forget_the_shell() -> None:
     os.environ["LANG"] = "C.UTF-8"
 
 
+def folder_of_the_run() -> Path | None:
+    """Make the folder that temporary files of the suite go to, whoever makes them, so that none is left; return it, or
+    None in a worker, which has that of the process that started it. What pytest keeps of failed tests is beside it.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return None
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.gettempdir()
+    folder = tempfile.mkdtemp(prefix="wolfbus-tests-")
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
+    return Path(folder)
+
+
 # before any test or module reads them
 forget_the_shell()
+FOLDER = folder_of_the_run()
 
 # how long a draw takes is the machine's affair
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -126,6 +140,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
         for top in ("wolfbus", "moderator", "players", "analytics"):
             compileall.compile_dir(TESTS.parent / top, quiet=2)
+
+
+def pytest_unconfigure() -> None:
+    """Remove what was left among temporary files, as by programs that tests kill."""
+    if FOLDER is not None:
+        shutil.rmtree(FOLDER, ignore_errors=True)
 
 
 BEFORE = pytest.StashKey[ProcessWide]()

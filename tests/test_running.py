@@ -36,11 +36,13 @@ def test_without_xdist_and_with_ctrl_c_ignored_by_who_starts_it_a_test_of_ctrl_c
 
 
 FAILING = """
-import subprocess
-def test_it():
+import pathlib, subprocess, tempfile
+def test_it(tmp_path):
+    pathlib.Path(tempfile.mkdtemp(), "left").touch()
     process = subprocess.Popen(["sh", "-c", "{command}"], stdout=subprocess.PIPE, {options})
-    print("leader", int(process.stdout.readline()), flush=True)
+    print("leader", int(process.stdout.readline()), tmp_path, flush=True)
     raise ZeroDivisionError
+def test_other(tmp_path): pass
 """
 
 
@@ -48,19 +50,24 @@ def test_it():
     ("command", "options"),
     [("echo $$; exec sleep 300", ""), ("echo $$; sleep 300 & sleep 300", "start_new_session=True")],
 )
-def test_a_test_that_fails_leaves_no_process_behind(tmp_path, command, options):
-    done = suite("-s", *a_file(tmp_path, FAILING.replace("{command}", command).replace("{options}", options)))
+def test_a_test_that_fails_leaves_no_process_and_no_file_but_in_its_folder(tmp_path, command, options):
+    words = a_file(tmp_path, FAILING.replace("{command}", command).replace("{options}", options))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    done = suite("-s", *words, env={**os.environ, "TMPDIR": str(temporary)})
     assert done.returncode == 1
-    (leader,) = [int(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("leader ")]
+    ((_, leader, kept),) = [line.split() for line in done.stdout.splitlines() if line.startswith("leader ")]
 
     def lives() -> bool:
         try:
-            (os.killpg if options else os.kill)(leader, 0)
+            (os.killpg if options else os.kill)(int(leader), 0)
         except ProcessLookupError:
             return False
         return True
 
     wait_until(lambda: not lives())
+    left = {path for path in temporary.rglob("*") if path.is_dir() and not path.is_symlink()}
+    assert left == {Path(kept), *Path(kept).parents} - {temporary, *temporary.parents}
 
 
 def test_what_a_shell_has_set_reaches_no_test(tmp_path):

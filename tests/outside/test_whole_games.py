@@ -79,9 +79,11 @@ def node_modules() -> Path:
     if int(version.removeprefix("v").split(".")[0]) < 20:
         pytest.skip(f"node {version.strip()} is older than the redis package wants")
     package = (EXAMPLES / "package.json").read_bytes()
-    folder = Path(tempfile.gettempdir()) / f"wolfbus-node-{os.getuid()}-{hashlib.sha256(package).hexdigest()[:12]}"
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wolfbus"
+    folder = cache / f"node-{hashlib.sha256(package).hexdigest()[:12]}"
     if not folder.exists():
-        fresh = Path(tempfile.mkdtemp(prefix="wolfbus-node-"))
+        cache.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=cache))
         try:
             _install(npm, package, fresh)
             with contextlib.suppress(OSError):  # somebody else was quicker
