@@ -48,21 +48,8 @@ def forget_the_shell() -> None:
     os.environ["LANG"] = "C.UTF-8"
 
 
-def folder_of_the_run() -> Path | None:
-    """Make the folder that temporary files of the suite go to, whoever makes them, so that none is left; return it, or
-    None in a worker, which has that of the process that started it. What pytest keeps of failed tests is beside it.
-    """
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        return None
-    os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.gettempdir()
-    folder = tempfile.mkdtemp(prefix="wolfbus-tests-")
-    os.environ["TMPDIR"] = tempfile.tempdir = folder
-    return Path(folder)
-
-
 # before any test or module reads them
 forget_the_shell()
-FOLDER = folder_of_the_run()
 
 # how long a draw takes is the machine's affair
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -133,6 +120,9 @@ def pytest_configure(config: pytest.Config) -> None:
     hundreds of processes would each do so anew.
     """
     config.pluginmanager.register(in_ci)
+    # a worker has that of the process that started it
+    if not hasattr(config, "workerinput"):
+        take_a_folder(config)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -142,10 +132,21 @@ def pytest_configure(config: pytest.Config) -> None:
             compileall.compile_dir(TESTS.parent / top, quiet=2)
 
 
-def pytest_unconfigure() -> None:
+FOLDER = pytest.StashKey[str]()
+
+
+def take_a_folder(config: pytest.Config) -> None:
+    """Make the folder that temporary files of the suite go to, whoever makes them, so that none is left. What pytest
+    keeps of failed tests is beside it.
+    """
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.gettempdir()
+    config.stash[FOLDER] = os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="wolfbus-tests-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove what was left among temporary files, as by programs that tests kill."""
-    if FOLDER is not None:
-        shutil.rmtree(FOLDER, ignore_errors=True)
+    if folder := config.stash.get(FOLDER, None):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 BEFORE = pytest.StashKey[ProcessWide]()
