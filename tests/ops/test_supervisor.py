@@ -80,6 +80,28 @@ def test_the_first_that_fails_ends_the_run(leader_script, player, reason):
     assert -signal.SIGTERM in ended.codes.values()
 
 
+def test_what_fails_is_named_although_the_leader_ends_for_want_of_it_before_it_is_looked_at_again(tmp_path):
+    gone = tmp_path / "gone"
+    run = Run(
+        sh("redis", f"until [ -e {gone} ]; do sleep 0.05; done; exit 1"),
+        leader(f"until [ -e {gone} ]; do sleep 0.05; done; exit 1"),
+    )
+    children = run.supervisor._children.values()
+    redis = next(iter(children))
+    look = redis.poll
+
+    def looked_at_for_the_last_time():
+        code = look()
+        if not gone.exists():
+            gone.touch()
+            wait_until(lambda: all(has_ended(child._process.pid) for child in children))
+        return code
+
+    redis.poll = looked_at_for_the_last_time
+    ended = run.go()
+    assert (ended.reason, ended.codes) == ("redis ended with exit code 1", {"redis": 1, "moderator": 1})
+
+
 def test_what_a_leader_reports_is_a_result_and_the_others_leave_by_themselves():
     run = Run(leader("exit 1"), sh("analytics", "exit 0", is_leader=True), sh("player-1", "exit 0"))
     assert run.go() == RunOutcome(codes={"moderator": 1, "analytics": 0, "player-1": 0})
