@@ -101,7 +101,8 @@ def in_ci(folder: Path, *words: str, ci: str = "true", **variables: str) -> subp
     """Run the tests of a project of their own by the rules of CI."""
     (folder / "pytest.ini").write_text("[pytest]\naddopts = -ra\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.in_ci", "-p", "no:xdist", *words]
-    environment = {**os.environ, "CI": ci, "PYTHONPATH": str(ROOT), **variables}
+    of_ours = {"CI": ci, "CI_MAY_SKIP": "", "CI_SKIPPED": "", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **of_ours, **variables}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 

@@ -27,6 +27,12 @@ STEP = """() => {
     document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
     document.body.getBoundingClientRect();
 }"""
+HEADING_COVERS = """() => {
+    document.querySelector(".status h1").textContent = "Game 20261128-164201-8d4141";
+    const box = (name) => document.querySelector(name).getBoundingClientRect();
+    const [heading, tools] = [box(".status h1"), box(".tools")];
+    return heading.right > tools.left && heading.bottom > tools.top;
+}"""
 SMALL = """[...document.querySelectorAll("button:not(.marks *, .bands *)")]
     .filter((button) => button.offsetParent && button.offsetHeight < 43)
     .map((button) => button.outerHTML.slice(0, 80))"""
@@ -228,6 +234,7 @@ def test_the_transcript_keeps_its_height_on_a_phone_either_way_and_at_twice_the_
     assert seen.page.evaluate("document.querySelector('.log').clientHeight / innerHeight") >= 0.4
     assert not seen.overflows()
     assert findings(seen.page) == []
+    assert seen.page.evaluate(HEADING_COVERS) is False
 
 
 def test_a_person_s_colour_is_no_side_s_and_pages_and_report_have_one_palette_and_one_scale_of_type(watched, stage):
