@@ -172,7 +172,7 @@ class BrainContext(Closable):
 
     Attributes:
         fatal: ends all games of this process with a reason: a budget that is spent, a cassette that lacks a reply; of
-            `GivenUp`, the one game that it names.
+            `GivenUp` and `ModelHalted`, the one game that they name.
     """
 
     def __init__(

@@ -21,6 +21,7 @@ refused.
     └── PlayerError           a brain that cannot be built or that failed
         ├── BudgetSpent       the next model call could go beyond the budget
         ├── GivenUp           nothing that a model says can be read
+        ├── ModelHalted       a model's server says that there is no more to be had
         └── CassetteError     recorded model replies that cannot be read, written, or lack a call
 """
 
@@ -150,6 +151,18 @@ class BudgetSpent(PlayerError):  # noqa: N818
 
 class GivenUp(PlayerError):  # noqa: N818
     """Nothing that a model says can be read: the game that it plays in is not worth going on with.
+
+    Attributes:
+        game: that game's id.
+    """
+
+    def __init__(self, message: str, game: str = "") -> None:
+        super().__init__(message)
+        self.game = game
+
+
+class ModelHalted(PlayerError):  # noqa: N818
+    """A model can be asked no more for now, as where its credits ran out: its games halt, to go on later.
 
     Attributes:
         game: that game's id.

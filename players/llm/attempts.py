@@ -92,17 +92,19 @@ class Attempts:
         """
         if self._began >= self._question.deadline:
             return self.completion(error="the request's time was over before it was asked", timed_out=True)
+        halts = False
         try:
             async with asyncio.timeout_at(self._question.deadline):
                 return self._completed(await self._reply())
         except TimeoutError:
             error, timed_out = self._out_of_time(), True
         except Failed as failed:
+            halts = failed.failure.halts
             tries = f" ({self._attempts} attempts)" if self._attempts > 1 else ""
             error, timed_out = f"{failed.failure.line}{tries}", False
         if self._cut_reply is not None:
             return self._completed(self._cut_reply)
-        return self.completion(error=error, timed_out=timed_out)
+        return replace(self.completion(error=error, timed_out=timed_out), halts=halts)
 
     def _out_of_time(self) -> str:
         if self._attempts:

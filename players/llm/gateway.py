@@ -23,7 +23,7 @@ from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, Provider, open_provider
 from players.llm.settings import Endpoint, Model
-from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, PlayerError, WolfError
+from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, ModelHalted, PlayerError, WolfError
 from wolfbus.patience import Backoff
 from wolfbus.printable import printable
 
@@ -46,7 +46,8 @@ class Gateway:
        not take this one, and with more room where the reply was cut off before it said anything.
     5. Tokens are counted, the cassette is kept.
 
-    A model that was given up is asked no more; its brains say with `note_reading` what its replies were read as.
+    A model that was given up, or halts, is asked no more; its brains say with `note_reading` what its replies were read
+    as.
 
     Args:
         budget: what calls may cost in all; None for any amount.
@@ -54,7 +55,8 @@ class Gateway:
         give_up: replies in a row of a model that nobody could read, and none before, after which the games that it
             plays in are ended; 0 for never.
         fatal: called in the gateway's thread, at every call that cannot be made any more, with why: the budget is
-            spent, the cassette lacks a reply, or (of the one game that `GivenUp` names) a model is given up.
+            spent, the cassette lacks a reply, or (of the one game that `GivenUp` and `ModelHalted` name) a model is
+            given up or halts.
         environment: where keys are looked up before ``.env``; `os.environ` unless given.
         tempo: when an endpoint is down, how it is found to be back, and the time between the attempts of a call.
         providers: opens the provider of an endpoint; as its settings say unless given.
@@ -80,6 +82,7 @@ class Gateway:
         self._fatal = fatal
         self._unread = _Unread(give_up)
         self._ended: WolfError | None = None
+        self._halted: dict[tuple[Endpoint, str], str] = {}
         self._providers = providers
         # of whoever opens it, not of the thread of the first call: a provider may look there whose calls it makes
         self._context = copy_context()
@@ -90,7 +93,7 @@ class Gateway:
 
     def has_ended(self, completion: Completion) -> bool:
         """Return whether there is no reply since nothing can be asked any more: it says nothing of the model."""
-        return self._ended is not None and completion.error == str(self._ended)
+        return completion.halts or (self._ended is not None and completion.error == str(self._ended))
 
     def _open(self, endpoint: Endpoint) -> Provider:
         return self._context.copy().run(self._providers, endpoint, self._keys)
@@ -119,8 +122,10 @@ class Gateway:
             if self._cassette is not None and (recorded := self._cassette.find(question)) is not None:
                 self.accounts.add(question.model.model, question.purpose, recorded)
                 return recorded
-            completion = await self._ask(question)
-            return completion if self._cassette is None else self._cassette.keep(question, completion)
+            completion = await self._ask_unless_halted(question)
+            if self._cassette is None or completion.halts:
+                return completion
+            return self._cassette.keep(question, completion)
         except WolfError as error:
             # the cassette has or takes no reply, or there is no key
             self._end_if_fatal(error)
@@ -128,6 +133,20 @@ class Gateway:
         except Exception as error:
             logger.exception("%s: a call failed inside the gateway", question.label)
             return Completion(error=f"the gateway failed: {type(error).__name__}")
+
+    async def _ask_unless_halted(self, question: ModelQuestion) -> Completion:
+        model = question.model
+        halted = self._halted.get((model.endpoint, model.model))
+        if halted is None:
+            completion = await self._ask(question)
+            if not completion.halts:
+                return completion
+            halted = self._halted.setdefault((model.endpoint, model.model), completion.error or "")
+        else:
+            completion = Completion(error=halted, halts=True)
+        # every time: each of its games ends by itself, and games may have begun since
+        self._report_fatal(ModelHalted(halted, question.label.partition("/")[0]))
+        return completion
 
     def note_reading(self, question: ModelQuestion, completion: Completion, why: str | None) -> None:
         """Note what a reply was read as, from a job of this gateway.

@@ -148,6 +148,8 @@ class Completion(ProviderReply):
         charged: whether a server may have done, and charged for, work on it; not if it was only turned away, or found
             no server.
         cassette: whether it was played from a cassette.
+        halts: whether there is no reply, and will be none to any other question to this model, until somebody does
+            something.
     """
 
     text: str | None = None
@@ -162,6 +164,7 @@ class Completion(ProviderReply):
     failures: tuple[str, ...] = ()
     charged: bool = True
     cassette: bool = False
+    halts: bool = False
 
 
 Mode: TypeAlias = Literal["schema", "object", "text"]
@@ -273,6 +276,8 @@ class Failure:
         charged: whether the server may have done, and charged for, the work all the same.
         lacks: what the server does not take, if it was rejected for that.
         cut: whether it was rejected because the reply's bound was reached before any text.
+        halts: whether every further request for this model would fail in the same way until somebody does something:
+            credits, keys, quotas. Never of one request alone.
     """
 
     trouble: Trouble
@@ -282,6 +287,7 @@ class Failure:
     charged: bool = False
     lacks: Lack | None = None
     cut: bool = False
+    halts: bool = False
 
     @property
     def endpoint_fault(self) -> bool:

@@ -17,7 +17,7 @@ from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusWriter
 from wolfbus.bus.streams import parse_id
 from wolfbus.config import GameConfig
-from wolfbus.errors import BudgetSpent, BusDown, BusError, GivenUp, WolfError
+from wolfbus.errors import BudgetSpent, BusDown, BusError, GivenUp, ModelHalted, WolfError
 from wolfbus.record.line import Recorded
 from wolfbus.record.publish import append_record, entry_of
 from wolfbus.running.earlier import EarlierPlay, SaidFile, find_in_folder, find_on_bus
@@ -439,7 +439,7 @@ class AgendaWorker:
             self._halt = self._halt or Halt(str(reason), isinstance(reason, BudgetSpent))
 
     def _fatal(self, reason: WolfError) -> None:
-        if isinstance(reason, GivenUp):
+        if isinstance(reason, GivenUp | ModelHalted):
             # this game has failed; those of other models go on
             self._house.end(reason, reason.game)
             return
