@@ -37,7 +37,7 @@ def check(chaos: Chaos, seed: int) -> None:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    ("games", "breaks"), [pytest.param(40, 9, id="forty"), pytest.param(100, 18, id="hundred", marks=pytest.mark.soak)]
+    ("games", "breaks"), [pytest.param(20, 9, id="twenty"), pytest.param(100, 18, id="hundred", marks=pytest.mark.soak)]
 )
 def test_games_survive_kill_9_cut_connections_doubled_messages_and_a_redis_that_forgets(
     tmp_path: Path, games: int, breaks: int

@@ -39,58 +39,68 @@ def answer(messages, tools, choice, config):
 def model(name):
     return get_model(f"mockllm/{name}", custom_outputs=answer, memoize=False)
 
-task, arguments, options = json.loads(sys.argv[1])
-roles = {role: model(role) for role in options.pop("roles", ())}
-(log,) = eval(f"wolfbus/{task}", model("model"), task_args=arguments, model_roles=roles, log_dir="logs",
-              display="none", **options)
-calls = [[event for event in sample.events if event.event == "model"] for sample in log.samples]
-print(json.dumps({
-    "status": log.status, "error": log.error and log.error.message,
-    "scores": [score.name for score in log.results.scores] if log.results else [],
-    "samples": [{"calls": len(events), "models": sorted({event.model for event in events}),
-                 "says": sample.output.completion, "metadata": sample.metadata,
-                 "limit": sample.limit and sample.limit.type}
-                for sample, events in zip(log.samples, calls)],
-}))
+for task, players, options in json.loads(sys.argv[1]):
+    arguments = {"games": 2, "players": players, "seed": 3, "config": "rules.toml", "records": f"records/{players}"}
+    roles = {role: model(role) for role in options.pop("roles", ())}
+    (log,) = eval(f"wolfbus/{task}", model("model"), task_args=arguments, model_roles=roles, log_dir="logs",
+                  display="none", **options)
+    calls = [[event for event in sample.events if event.event == "model"] for sample in log.samples]
+    print(json.dumps({
+        "status": log.status, "error": log.error and log.error.message,
+        "scores": [score.name for score in log.results.scores] if log.results else [],
+        "samples": [{"calls": len(events), "models": sorted({event.model for event in events}),
+                     "says": sample.output.completion, "metadata": sample.metadata,
+                     "limit": sample.limit and sample.limit.type}
+                    for sample, events in zip(log.samples, calls)],
+    }))
 """
 
+WOLF, STUDY, LIMITED = "inspect*2,scripted*6", "inspect*4,inspect:rival*4", "inspect*8"
+EVALUATIONS = [("wolf", WOLF, {}), ("study", STUDY, {"roles": ["rival"]}), ("wolf", LIMITED, {"token_limit": 20_000})]
 
-def evaluated(folder: Path, task: str, players: str, **options: Any) -> dict[str, Any]:
-    """Run an evaluation in a process of its own, away from the checkout, in which Inspect would look for files."""
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder away from the checkout, in which Inspect would look for files."""
+    return tmp_path_factory.mktemp("inspect")
+
+
+@pytest.fixture(scope="module")
+def logs(folder: Path) -> dict[str, dict[str, Any]]:
+    """What came of each evaluation, by its players. They run in one process, which takes seconds to begin."""
     (folder / "rules.toml").write_text(RULES)
     (folder / "evaluation.py").write_text(EVALUATION)
-    arguments = {"games": 2, "players": players, "seed": 3, "config": "rules.toml", "records": "records"}
-    words = [sys.executable, "evaluation.py", json.dumps([task, arguments, options])]
+    words = [sys.executable, "evaluation.py", json.dumps(EVALUATIONS)]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"status"')]
+    return {players: log for (_, players, _), log in zip(EVALUATIONS, lines, strict=True)}
 
 
-def test_a_game_is_a_sample_whose_calls_are_in_its_transcript_and_whose_record_proves(tmp_path):
-    log = evaluated(tmp_path, "wolf", "inspect*2,scripted*6")
+def test_a_game_is_a_sample_whose_calls_are_in_its_transcript_and_whose_record_proves(folder, logs):
+    log = logs[WOLF]
     assert (log["status"], log["error"]) == ("success", None)
     assert set(log["scores"]) == {"villagers_won", "balanced_accuracy", "auc"}
-    assert len(log["samples"]) == len(list((tmp_path / "records").glob("*.ndjson"))) == 2
+    assert len(log["samples"]) == len(list((folder / "records" / WOLF).glob("*.ndjson"))) == 2
     for sample in log["samples"]:
-        record = tmp_path / sample["metadata"]["record"]
+        record = folder / sample["metadata"]["record"]
         lines = [json.loads(line) for line in record.read_text().splitlines()]
         assert sum(line["type"] == "model_call" for line in lines) == sample["calls"] > 0
         assert "won in" in sample["says"]
-        assert wolfbus(tmp_path, "verify", str(record)).code == 0
+        assert wolfbus(folder, "verify", str(record)).code == 0
         assert "llm:mockllm/model" in record.read_text()
 
 
-def test_a_study_follows_its_design_and_model_roles_have_seats(tmp_path):
-    log = evaluated(tmp_path, "study", "inspect*4,inspect:rival*4", roles=["rival"])
+def test_a_study_follows_its_design_and_model_roles_have_seats(logs):
+    log = logs[STUDY]
     assert (log["status"], log["error"]) == ("success", None)
     assert {model for sample in log["samples"] for model in sample["models"]} == {"mockllm/model", "mockllm/rival"}
     one, two = (sample["metadata"]["brains"] for sample in log["samples"])
     assert sorted(one) == sorted(two)
 
 
-def test_a_limit_of_inspect_s_ends_the_sample_as_its_own(tmp_path):
-    log = evaluated(tmp_path, "wolf", "inspect*8", token_limit=20_000)
+def test_a_limit_of_inspect_s_ends_the_sample_as_its_own(logs):
+    log = logs[LIMITED]
     assert [sample["limit"] for sample in log["samples"]] == ["token", "token"], log["error"]
 
 
