@@ -5,7 +5,7 @@ Run it beside a moderator: python examples/bus_agent.py redis://127.0.0.1:6379 m
 
 import sys
 
-from wolfbus.agent import Agent, Answer
+from wolfbus.agent import Agent, Answer, serve
 
 
 class Follower(Agent):
@@ -57,4 +57,4 @@ class Follower(Agent):
 
 if __name__ == "__main__":
     url, house, seats = [*sys.argv[1:], None, None, None][:3]
-    print(Follower.serve(url, house, seats=int(seats or 1)))
+    print(serve(Follower, url, house, seats=int(seats or 1)))

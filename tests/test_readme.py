@@ -40,12 +40,11 @@ def test_the_agent_of_the_tutorial_plays(tmp_path):
 
 
 def test_the_agent_of_the_tutorial_that_is_served_bids_votes_and_declines_the_rest(monkeypatch):
-    from wolfbus.agent import Agent
     from wolfbus.vocabulary import KINDS
 
     (block,) = re.findall(r"```python\n(from wolfbus.agent.*?)```", TUTORIAL, re.DOTALL)
     served = []
-    monkeypatch.setattr(Agent, "serve", classmethod(lambda cls, url, **options: served.append((cls, url, options))))
+    monkeypatch.setattr("wolfbus.agent.serve", lambda agent, url, **options: served.append((agent, url, options)))
     exec(compile(block, "bring-an-agent.md", "exec"), {"__name__": "tutorial"})
     ((agent, url, options),) = served
     assert url.startswith("redis://")

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
 from tests.waiting import PATIENCE_S
-from wolfbus.agent import Agent
+from wolfbus.agent import Agent, serve
 from wolfbus.bus import Commit, Entry, open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.messages.codec import encode, pack, unpack
@@ -157,7 +157,7 @@ class Aside:
 def served(agent: type[Agent], url: str, **options: Any) -> Aside:
     """Serve an agent under the name ann; it leaves at once when it is asked to stop."""
     arguments = {"name": "ann", "grace_s": 0.0, **options}
-    return Aside(lambda stopping: agent.serve(url, HOUSE, stopping=stopping, **arguments))
+    return Aside(lambda stopping: serve(agent, url, HOUSE, stopping=stopping, **arguments))
 
 
 class Bidder(Agent):

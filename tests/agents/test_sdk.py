@@ -31,7 +31,7 @@ from tests.agents.parts import (
     grown,
     step,
 )
-from wolfbus.agent import Agent, Answer
+from wolfbus.agent import Agent, Answer, serve
 from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Choice, Judgement
@@ -277,7 +277,7 @@ def test_where_and_as_whom_it_plays_may_come_from_a_ticket(
 ) -> None:
     for name, value in (("BUS", redis_url), ("HOUSE", HOUSE), ("NAME", "ticket-holder")):
         monkeypatch.setenv(f"WOLFBUS_{name}", value)
-    with Aside(lambda stopping: Terse.serve(stopping=stopping)) as agent:
+    with Aside(lambda stopping: serve(Terse, stopping=stopping)) as agent:
         assert moderator.welcome("ticket-holder")["agent"] == "ticket-holder"
         moderator.goodbye("ticket-holder")
         assert agent.end() == "all games are played"
@@ -285,7 +285,7 @@ def test_where_and_as_whom_it_plays_may_come_from_a_ticket(
 
 def test_nobody_waits_on_a_bus_that_no_other_process_can_be_on() -> None:
     with pytest.raises(ConfigError, match="memory:// ends where its process ends"):
-        Terse.serve("memory://")
+        serve(Terse, "memory://")
 
 
 class Unmade(Agent):

@@ -2,7 +2,7 @@
 
 ::
 
-    from wolfbus.agent import Agent, Answer
+    from wolfbus.agent import Agent, Answer, serve
 
     class Quiet(Agent):
         name = "quiet"
@@ -15,10 +15,11 @@
             return Answer(most, thought="As always.")
 
     if __name__ == "__main__":
-        Quiet.serve("redis://127.0.0.1:6379", seats=2)
+        serve(Quiet, "redis://127.0.0.1:6379", seats=2)
 """
 
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import NO_ANSWER, Answer
+from wolfbus.agent.serving import serve
 
-__all__ = ["NO_ANSWER", "Agent", "Answer"]
+__all__ = ["NO_ANSWER", "Agent", "Answer", "serve"]

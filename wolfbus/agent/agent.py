@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from wolfbus.agent.answer import AnswerLike
-from wolfbus.errors import ConfigError
 from wolfbus.messages.content import CONTENT, Choice
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
 from wolfbus.view import Memory, SeatView
@@ -16,7 +13,6 @@ from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
     from wolfbus.agent.outbox import Replies
-    from wolfbus.service.lifecycle import Stopping
 
 Returned: TypeAlias = AnswerLike | Awaitable[AnswerLike]
 """What a method returns, or what a coroutine function's call gives."""
@@ -168,70 +164,3 @@ class Agent:
             for kind in KINDS
             if getattr(cls, kind, None) is getattr(Agent, kind, None) and not (chooses and CONTENT[kind] is Choice)
         )
-
-    @classmethod
-    def serve(
-        cls,
-        url: str | None = None,
-        house: str | None = None,
-        *,
-        name: str | None = None,
-        seats: int = 1,
-        places: Sequence[int] = (),
-        once: bool = False,
-        grace_s: float = 8.0,
-        make: Callable[[], Agent] | None = None,
-        stopping: Stopping | None = None,
-    ) -> str:
-        """Play in a house until it closes, or until SIGTERM or SIGINT.
-
-        After a signal no new games are taken, and those under way are played on for `grace_s` seconds.
-
-        Args:
-            url: the bus, ``redis://…``, ``rediss://…`` or ``unix://…``, with the user and password of a ticket where
-                the house wants one. From ``WOLFBUS_BUS`` or ``REDIS_URL`` unless given.
-            house: the house's name. From ``WOLFBUS_HOUSE`` unless given, or else ``main``.
-            name: this process's name in the house, unique there. From ``WOLFBUS_NAME`` unless given, or else a fresh
-                one.
-            seats: how many seats it plays at a time, 1 or more.
-            places: seats it asks for, from 1 in seating order; empty for any.
-            once: leave after the first game.
-            grace_s: seconds, 0 or more.
-            make: makes the instance of a seat; the class itself unless given.
-            stopping: may ask to stop as well; for callers that are not in the main thread.
-
-        Returns:
-            Why it is over, in one line.
-
-        Raises:
-            ConfigError: an argument that cannot be used, the house does not take the agent, or another process has its
-                name.
-            WolfError: the bus cannot be reached.
-        """
-        from wolfbus.agent.membership import Membership, default_name, introduce
-        from wolfbus.agent.router import Seats
-        from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, Stopping, read_shared_bus
-        from wolfbus.service.logs import configure_logs
-
-        url = url or os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or DEFAULT_BUS
-        try:
-            read_shared_bus(url)
-        except ValueError as error:
-            raise ConfigError(str(error)) from None
-        label = cls.name or cls.__name__
-        house = house or os.environ.get("WOLFBUS_HOUSE") or DEFAULT_HOUSE
-        name = name or os.environ.get("WOLFBUS_NAME") or default_name(label)
-        introduction = introduce(
-            name,
-            brain=f"outside:{label}",
-            version=f"{label} {cls.version}",
-            seats=seats,
-            places=tuple(places),
-            declines=tuple(cls.declines()),
-        )
-        if not logging.getLogger().handlers:
-            configure_logs("auto", service="agent", house=house, agent=name)
-        membership = Membership(url, house, introduction, once=once, grace_s=grace_s)
-        new = make or cls
-        with stopping or Stopping() as stop:
-            return membership.run(lambda member: Seats(member, lambda _: new()), stop).reason
