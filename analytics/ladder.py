@@ -96,7 +96,8 @@ class Ladder:
         self._facts, self._claims = [], []
         knowledge = list(_knowledge(news))
         try:
-            facts, honest = (_by_pair(self._posterior, knowledge, rung, self._seats) for rung in ("facts", "honest"))
+            facts = _by_pair(self._posterior, knowledge, "facts", self._seats)
+            honest = _by_pair(self._posterior, knowledge, "honest", self._seats)
         except RulesError:
             self._posterior = None
             return None

@@ -320,7 +320,8 @@ class Scorebook:
                 )
             )
         if len(self._votes) > before:
-            exile, exile_of_all = (self._ballots.exile(living, of_all=of_all) for of_all in (False, True))
+            exile = self._ballots.exile(living, of_all=False)
+            exile_of_all = self._ballots.exile(living, of_all=True)
             for number in sorted(self._statements.keys() - self._voted_on):
                 self.ladder.claim(self._statements[number])
             self._voted_on.update(self._statements)

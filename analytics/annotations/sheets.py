@@ -193,7 +193,8 @@ def _values(cells: Mapping[str, str], others: Sequence[str]) -> tuple[dict[str, 
         faults.append(("kind", f"{printable(cells['kind'], 40)!r} is none of {', '.join(_KINDS)}"))
     elif kind and deceptive in _ANSWERS and (kind == "none") != (_ANSWERS[deceptive] == 0):
         faults.append(("kind", f"{kind!r} does not go with {deceptive!r} in column deceptive"))
-    targets, sides = (_listed(cells[column]) for column in ("stance_target", "stance_side"))
+    targets = _listed(cells["stance_target"])
+    sides = _listed(cells["stance_side"])
     if len(targets) != len(sides):
         faults.append(("stance_side", f"{counted(len(sides), 'side')} for {counted(len(targets), 'target')}"))
     names = {name.casefold(): name for name in others}

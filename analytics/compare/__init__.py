@@ -163,7 +163,8 @@ def compare(
     for index, unit in enumerate((units.a, units.b)):
         study, other = studies[index], studies[1 - index]
         description = {"games": study.games, "agents": list(study.agents), **asked_in(study.tables)}
-        scope, common = (Scope(study, UNINFORMED, None, other, own_bins) for own_bins in (True, False))
+        scope = Scope(study, UNINFORMED, None, other, own_bins=True)
+        common = Scope(study, UNINFORMED, None, other, own_bins=False)
         sides.append(_Side(names[index], scope, common, unit, description))
     by = "seed" if units.pairs else None
     result = _compare("studies", sides, units, by, headlines_of(metrics), permutations, set(primary))
@@ -331,11 +332,13 @@ class _Dealt:
     def rearranged(self, members: Sequence[Headline], deals: Rearrangements) -> dict[str, Array]:
         """Return the difference of each metric in every rearrangement."""
         differences: dict[str, list[Array]] = {headline.name: [] for headline in members}
-        totals = [matrix.sum(axis=0, dtype=np.float64) for matrix in (self._a, self._b)]
+        total_a = self._a.sum(axis=0, dtype=np.float64)
+        total_b = self._b.sum(axis=0, dtype=np.float64)
         for part in deals.parts():
             moved = deals.moved(self._b - self._a, part)
             # either side's sums will do: of an agent both know that its wins are those of its seats
-            one, other = (self._sums.parts(total + move) for total, move in zip(totals, (moved, -moved), strict=True))
+            one = self._sums.parts(total_a + moved)
+            other = self._sums.parts(total_b - moved)
             for headline in members:
                 place = self._sums.groups.index(headline.group)
                 value = headline.figure.value

@@ -259,7 +259,8 @@ def _pairing(result: Result) -> str:
     alone = pairing["unpaired_a"] + pairing["unpaired_b"]
     games = f"{quantity(pairing['paired_games_a'], 'game')} of A, {pairing['paired_games_b']} of B"
     pairs = f"{quantity(pairing['pairs'], 'pair')} by seed ({games})"
-    left_a, left_b = (result[side]["games"] - pairing[f"paired_games_{side}"] for side in "ab")
+    left_a = result["a"]["games"] - pairing["paired_games_a"]
+    left_b = result["b"]["games"] - pairing["paired_games_b"]
     left = f", {left_a} of A and {left_b} of B without a partner" if alone else ""
     return f"{pairs}{left}; {tested}"
 

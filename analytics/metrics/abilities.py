@@ -237,11 +237,11 @@ def _role_rows(model: Fit, ground: str) -> Iterator[ResultRow]:
     """Yield what roles add, in the direction of the agents' figures."""
     layout = model.layout
     for side, names, sign in (("observer", _AGENT, 1), ("speaker", _SPEAKER, -1)):
-        starts = [layout.place(f"{side} {x}") for x in (0, 1)]
+        first_honest, first_deceptive = layout.place(f"{side} 0"), layout.place(f"{side} 1")
         weights = np.zeros((2 * len(ROLES), len(model.parameters)))
         estimable = []
         for code, _ in enumerate(ROLES):
-            honest, deceptive = (start + code for start in starts)
+            honest, deceptive = first_honest + code, first_deceptive + code
             weights[2 * code, [honest, deceptive]] = -sign, sign
             weights[2 * code + 1, [honest, deceptive]] = -sign / 2
             estimable.append(all(model.by_block[:, place].any() for place in (honest, deceptive)))

@@ -110,7 +110,9 @@ def _use(loss: str) -> Figure:
     """Return how far agents come from the hard facts to what claims tell, a ratio of sums of losses."""
 
     def value(s: Any) -> Array:
-        agents, facts, honest = (getattr(s, f"{loss}_{rung}") for rung in ("suspicion", "facts", "honest"))
+        agents = getattr(s, f"{loss}_suspicion")
+        facts = getattr(s, f"{loss}_facts")
+        honest = getattr(s, f"{loss}_honest")
         # equal but for the last bits where nobody claims anything
         return ratio(agents - facts, np.where(facts - honest > 1e-9, honest - facts, 0.0))
 
@@ -161,7 +163,8 @@ def _scored(frame: pl.DataFrame, rung: str) -> Scored:
     rows = frame.filter(pl.col(rung).is_not_null())
     scores = rows[rung].to_numpy() + 0.0
     order = np.argsort(scores, kind="stable")
-    wolf, game = (rows[name].to_numpy()[order].astype(np.int64) for name in ("wolf", "game"))
+    wolf = rows["wolf"].to_numpy()[order].astype(np.int64)
+    game = rows["game"].to_numpy()[order].astype(np.int64)
     return Scored(scores[order], wolf, wolf, game)
 
 

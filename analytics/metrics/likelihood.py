@@ -58,7 +58,8 @@ class Cells:
 def cells_of(study: Study, chosen: pl.Expr) -> Cells:
     """Return the judgements that count of the statements that are `chosen`, by observers who have to find out."""
     rows = study.judged.filter(~pl.col("informed") & chosen)
-    observer, speaker = (_cells(study, rows, side) for side in ("observer", "target"))
+    observer = _cells(study, rows, "observer")
+    speaker = _cells(study, rows, "target")
     width = max(len(study.agents), 1) * len(ROLES)
     block = study.block[rows["game"].to_numpy()].astype(np.int64)
     places, place = np.unique((block * width + observer) * width + speaker, return_inverse=True)

@@ -84,7 +84,8 @@ def _scored(frame: pl.DataFrame, score: str) -> Scored:
     rows = frame.filter(pl.col(score).is_not_null())
     scores = rows[score].cast(pl.Float64).to_numpy()
     order = np.argsort(scores, kind="stable")
-    wolf, game = (rows[name].to_numpy()[order].astype(np.int64) for name in ("wolf", "game"))
+    wolf = rows["wolf"].to_numpy()[order].astype(np.int64)
+    game = rows["game"].to_numpy()[order].astype(np.int64)
     return Scored(scores[order], wolf, wolf, game)
 
 
@@ -92,7 +93,8 @@ def _monitored(score: str, scope: Scope) -> Iterator[Sums]:
     """Yield sums of a monitor's score of statements, Werewolves' against others'."""
     studies = [scope.study, *([] if scope.beside is None else [scope.beside])]
     sets = [_scored(_statements(study), score) for study in studies]
-    cells, bins = (Division.of(sets, divide) for divide in (cells_of, bins_of))
+    cells = Division.of(sets, cells_of)
+    bins = Division.of(sets, bins_of)
     rows = _scored(scope.of(_statements(scope.study), "agent"), score)
     yield ScoreSums({}, rows, scope.study.games, cells, bins)
 

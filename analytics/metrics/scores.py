@@ -100,8 +100,13 @@ def scored(frame: pl.DataFrame, score: Score, truth: Truth = "label") -> Scored:
     # a negative zero becomes an ordinary one
     scores = rows[score].to_numpy() + 0.0
     order = np.argsort(scores, kind="stable")
-    label, flag, game = (rows[name].to_numpy()[order] for name in (truth, "flagged", "game"))
-    return Scored(scores[order], label.astype(np.int64), flag.astype(np.int64), game.astype(np.int64))
+    labels, flags, games = rows[truth].to_numpy(), rows["flagged"].to_numpy(), rows["game"].to_numpy()
+    return Scored(
+        scores[order],
+        labels[order].astype(np.int64),
+        flags[order].astype(np.int64),
+        games[order].astype(np.int64),
+    )
 
 
 def cells_of(counts: Array) -> Array:
@@ -406,11 +411,13 @@ def curve(rows: Scored) -> Result:
     }
     if reason is None:
         thresholds = rows.ties[0][::-1]
-        alarms, hits = (np.cumsum(row[::-1]) for row in rows.counts)
+        honest, deceptive = rows.counts
+        alarms, hits = np.cumsum(honest[::-1]), np.cumsum(deceptive[::-1])
         # points within a straight stretch tell nothing
         bends = np.ones(len(hits), bool)
         bends[1:-1] = (np.diff(alarms, 2) != 0) | (np.diff(hits, 2) != 0)
-        false, right = (np.concatenate([[0.0], row[bends] / row[-1]]) for row in (alarms, hits))
+        false = np.concatenate([[0.0], alarms[bends] / alarms[-1]])
+        right = np.concatenate([[0.0], hits[bends] / hits[-1]])
         result["roc"], off = _points(false, right, thresholds[bends])
         recall, precision = np.concatenate([[0.0], hits / hits[-1]]), np.concatenate([[1.0], hits / (hits + alarms)])
         result["pr"], off_too = _points(recall, precision, thresholds)

@@ -128,7 +128,8 @@ def skill_rows(study: Study) -> Iterator[ResultRow]:
     skill_weights = np.eye(size)[1:]
     with_side = skill_weights.copy()
     with_side[:, 0] = np.repeat([1.0, -1.0], count)
-    alone, wins = (linear_figures(model, weights, PRIOR_SD) for weights in (skill_weights, with_side))
+    alone = linear_figures(model, skill_weights, PRIOR_SD)
+    wins = linear_figures(model, with_side, PRIOR_SD)
     for index, name in enumerate(agents):
         for place, which in enumerate(SIDES):
             n, at = int(games.seats[place, index]), place * count + index

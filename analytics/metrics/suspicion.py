@@ -214,7 +214,8 @@ def event_rows(study: Study) -> Iterator[ResultRow]:
         .join(first, on=["game", "speaker"], how="left", maintain_order="left")
         .join(night, on=["game", "round"], how="left", maintain_order="left")
     )
-    by_seer, by_doctor = (pl.col("role") == role for role in ("Seer", "Doctor"))
+    by_seer = pl.col("role") == "Seer"
+    by_doctor = pl.col("role") == "Doctor"
     earlier = pl.col("number") < pl.col("first")
     masks = {
         "before": by_seer & earlier,

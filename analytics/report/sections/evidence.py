@@ -154,7 +154,8 @@ def agents(findings: Result, context: Context) -> Section:
             names = dict.fromkeys(name for who in ("observer", "speaker") for name in roles.get(who) or {})
             rows = {name: {who: look(roles, who, name) for who in ("observer", "speaker")} for name in names}
             blocks.append(table("agents/roles", findings, context, rows=rows, by=by))
-    base, constant = (look(findings, "headline", "all", name) for name in ("base_rate", "constant_accuracy"))
+    base = look(findings, "headline", "all", "base_rate")
+    constant = look(findings, "headline", "all", "constant_accuracy")
     rates = table("agents/agents-rates", findings, context, base=percent(base), constant=percent(constant))
     return Section(
         "agents", "Agents: who conceals, who detects", (*blocks, Heading("Each agent's own rates", "rates"), rates)

@@ -96,7 +96,7 @@ def table3(findings: Result, context: Context) -> Section:
 
 def _rates(row: Mapping[str, Any]) -> dict[str, float]:
     """Return what the paper's counts make of the base rate and of the better constant guess."""
-    tp, tn, fp, fn = (row[name] for name in ("tp", "tn", "fp", "fn"))
+    tp, tn, fp, fn = row["tp"], row["tn"], row["fp"], row["fn"]
     rate = (tp + fn) / (tp + tn + fp + fn)
     return {"base_rate": rate, "constant_accuracy": max(rate, 1 - rate)}
 
@@ -161,7 +161,8 @@ def _recalibration(findings: Result, context: Context) -> Iterator[Block]:
     ]
     for kind, row in list(fitted.items())[:1]:
         lines.insert(0, Line(Cell("As stated"), row.get("before"), {"kind": kind, "when": "before"}))
-    folds, blocks = (count(recalibration.get(name) or 0) for name in ("folds", "blocks"))
+    folds = count(recalibration.get("folds") or 0)
+    blocks = count(recalibration.get("blocks") or 0)
     why = recalibration.get("reason") or "it was not computed"
     words: Mapping[str, Any] = {"folds": folds, "blocks": blocks, "why": why}
     yield table("calibration/recalibration-table", findings, context, lines=lines, **words)
