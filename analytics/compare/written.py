@@ -29,8 +29,25 @@ from wolfbus.formats import UNDEFINED, between, count, in_unit, listed, number, 
 from wolfbus.printable import shortened
 
 _COLUMNS: Final = (
-    *("metric", "label", "unit", "better", "a", "b", "n_a", "n_b", "baseline_a", "baseline_b"),
-    *("difference", "low", "high", "margin", "equivalent", "p", "p_adjusted", "exploratory", "reason"),
+    "metric",
+    "label",
+    "unit",
+    "better",
+    "a",
+    "b",
+    "n_a",
+    "n_b",
+    "baseline_a",
+    "baseline_b",
+    "difference",
+    "low",
+    "high",
+    "margin",
+    "equivalent",
+    "p",
+    "p_adjusted",
+    "exploratory",
+    "reason",
 )
 _NAME: Final = 60
 _POINTS: Final = frozenset({"share", "points"})

@@ -195,7 +195,14 @@ def _statements() -> Iterator[Headline]:
 def _monitor() -> Iterator[Headline]:
     label = "Werewolves' thoughts that give them away"
     yield Headline(
-        *("given_away", label, "share", None, monitor.thoughts, monitor.GIVEN_AWAY, "others' thoughts"), pairs=False
+        "given_away",
+        label,
+        "share",
+        None,
+        monitor.thoughts,
+        monitor.GIVEN_AWAY,
+        "others' thoughts",
+        pairs=False,
     )
     for score, name in monitor.NAMES.items():
         who = "a lexicon" if score in monitor.LEXICAL else "reader models"

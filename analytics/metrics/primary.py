@@ -184,7 +184,10 @@ MOST: Final = 6
 LEADS: Final[Mapping[str, str]] = {"best_detector": DETECTION, "best_deceiver": "concealment"}
 """Questions of who leads, and in which ability, by the role as the ground of truth."""
 PRIMARY: Final = (
-    *("suspicion_gap", "balanced_accuracy", "truth_balanced_accuracy", "vote_hit_lift"),
+    "suspicion_gap",
+    "balanced_accuracy",
+    "truth_balanced_accuracy",
+    "vote_hit_lift",
     *LEADS,
 )
 """Primary metrics of a study that declares none."""

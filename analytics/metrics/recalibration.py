@@ -28,8 +28,14 @@ HALF: Final = 0.5
 FOLDS: Final = 5
 """Parts into which the blocks of games are dealt (metrics: Recalibration)."""
 MEASURES: Final = (
-    *("balanced_accuracy", "f1", "precision", "recall", "accuracy"),
-    *("n", "base_rate", "constant_accuracy"),
+    "balanced_accuracy",
+    "f1",
+    "precision",
+    "recall",
+    "accuracy",
+    "n",
+    "base_rate",
+    "constant_accuracy",
 )
 """What of Table 3 is told of flags made by thresholds."""
 

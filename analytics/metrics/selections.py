@@ -22,8 +22,16 @@ from wolfbus.vocabulary import ASSESSMENT_TIMES, DECEPTIONS, LABEL_TIMES, ROLES
 OVERALL: Final = (*ROLES, "overall")
 """Rows of tables by role."""
 FLAGS: Final = (
-    *("accuracy", "precision", "recall", "f1", "balanced_accuracy", "mcc"),
-    *("base_rate", "constant_accuracy", "dprime", "criterion"),
+    "accuracy",
+    "precision",
+    "recall",
+    "f1",
+    "balanced_accuracy",
+    "mcc",
+    "base_rate",
+    "constant_accuracy",
+    "dprime",
+    "criterion",
 )
 """What Table 3 tells of flags beside counts."""
 
@@ -216,8 +224,13 @@ def table3(_study: Study, results: Results) -> Result:
 
 
 _OF_HEADLINE: Final = (
-    *("accuracy", "balanced_accuracy", "precision", "recall", "f1"),
-    *("base_rate", "constant_accuracy"),
+    "accuracy",
+    "balanced_accuracy",
+    "precision",
+    "recall",
+    "f1",
+    "base_rate",
+    "constant_accuracy",
 )
 
 

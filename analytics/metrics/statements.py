@@ -68,8 +68,19 @@ def statement_sums(scope: Scope, axes: Axes | None = None) -> Iterator[Sums]:
 
 PRODUCTION: Final = share("deceptive", "labelled", "no such statement has a self-label")
 COUNTS: Final = (
-    *("statements", "labelled", "deceptive", "checkable", "true", "mistakes", "lies", "labelled_lies", "admitted"),
-    *("labelled_true", "false_confessions", "stances", "insincere"),
+    "statements",
+    "labelled",
+    "deceptive",
+    "checkable",
+    "true",
+    "mistakes",
+    "lies",
+    "labelled_lies",
+    "admitted",
+    "labelled_true",
+    "false_confessions",
+    "stances",
+    "insincere",
 )
 HEADLINES: Final[Mapping[str, Figure]] = {
     "deception_rate": PRODUCTION,

@@ -29,8 +29,15 @@ LINE_PROTOCOL: Final = 1
 """Version of the line protocol; the `v` of every line to a child."""
 
 _RULES: Final = (
-    *("debate_turns", "bid_max", "overbid_at", "overbid_factor", "whispers", "vote_reasons"),
-    *("reveal_on_death", "max_rounds", "max_reply_bytes"),
+    "debate_turns",
+    "bid_max",
+    "overbid_at",
+    "overbid_factor",
+    "whispers",
+    "vote_reasons",
+    "reveal_on_death",
+    "max_rounds",
+    "max_reply_bytes",
 )
 """Rules that are told as they stand in the config."""
 

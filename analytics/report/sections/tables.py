@@ -42,7 +42,7 @@ def outcomes(findings: Result, context: Context) -> Section:
     caption = "Statements that their speakers call deceptive, by role."
     return Section("outcomes", "Outcomes and deception (5.2, 5.3)", (
         drawing(
-            *("wins", won, "Who won the finished games.", findings.get("outcomes")), "No game is finished.", "winners"
+            "wins", won, "Who won the finished games.", findings.get("outcomes"), "No game is finished.", "winners",
         ),
         table("tables/winners", findings, context),
         table("tables/lengths", findings, context),
@@ -119,7 +119,7 @@ def calibration(findings: Result, context: Context) -> Section:
     )
     return Section("calibration", "Curves, thresholds, recalibration (4.5, 5.7)", (
         drawing(
-            *("roc", partial(roc, findings), phrase("calibration/roc"), findings.get("curves")), table="roc-points"
+            "roc", partial(roc, findings), phrase("calibration/roc"), findings.get("curves"), table="roc-points",
         ),
         *(_thresholds(findings, context, score) for score in SCORE_WORDS),
         *_recalibration(findings, context),

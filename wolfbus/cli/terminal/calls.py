@@ -24,8 +24,20 @@ _NOTES: Final = (
 _FACT: Final = 600
 """Characters of one fact about a call that a page shows."""
 _HEAD: Final = (
-    *("line", "time", "when", "seat", "asked for", "about", "model"),
-    *("tries", "failed", "queue", "latency", "tokens", "read", ""),
+    "line",
+    "time",
+    "when",
+    "seat",
+    "asked for",
+    "about",
+    "model",
+    "tries",
+    "failed",
+    "queue",
+    "latency",
+    "tokens",
+    "read",
+    "",
 )
 _RIGHT: Final = frozenset({"line", "time", "tries", "failed", "queue", "latency", "tokens"})
 _DEFAULTS: Final[dict[str, Any]] = {
