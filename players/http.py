@@ -140,9 +140,7 @@ class AddressedAgent(Closable):
         return False, f"it redirects more than {MOST_REDIRECTS} times"
 
     def _printable(self, text: str) -> str:
-        for secret in self._headers.values():
-            text = without_key(text, secret)
-        return printable(text, _SHOWN)
+        return printable(without_key(text, *self._headers.values()), _SHOWN)
 
     def _connected(self) -> httpx2.Client:
         with self._lock:

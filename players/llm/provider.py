@@ -256,7 +256,7 @@ class Request:
         parameters["structured"] = self.shape.mode
         if not self.shape.system:
             parameters["system"] = "in the user's message"
-        return parameters | self.model.extra
+        return parameters | self.model.extra_parameters
 
     @property
     def tokens(self) -> int:

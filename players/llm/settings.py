@@ -15,14 +15,24 @@
 from __future__ import annotations
 
 import difflib
-import math
+import re
 import reprlib
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
+from wolfbus.canonical import canonical
 from wolfbus.errors import ConfigError, fault_of_table
 from wolfbus.messages.calls import Scalar
 from wolfbus.printable import printable
@@ -36,6 +46,18 @@ _LONGEST: Final = 512
 
 _MOST_EXTRA: Final = 48
 """Members of a request beside those that we set: a call in a record has 64 parameters at most."""
+
+_EXTRA_BYTES: Final = 4096
+"""Of the JSON of one of them."""
+
+_MOST_ADDITIONS: Final = 16
+_NAME: Final = re.compile(r"[\w!#$%&'*+.^`|~-]{1,64}", re.ASCII)
+_VARIABLE: Final = re.compile(r"[A-Za-z_]\w{0,127}", re.ASCII)
+_PLAIN: Final = re.compile(r"[\w.:-]{1,64}", re.ASCII)
+_OUR_HEADERS: Final = frozenset({"host", "connection", "content-length", "content-type", "transfer-encoding"})
+
+KEY_SOURCES: Final = ("key_env", "key_command", "key_file")
+"""Fields of an endpoint that say where its key is; one of them at most."""
 
 _PORTS: Final = {"http": 80, "https": 443}
 
@@ -63,6 +85,18 @@ class Endpoint(_Settings):
     key_env: str | None = None
     """Environment variable (or name in ``.env``) that holds the key. Unless given, OPENAI_API_KEY goes to OpenAI, to
     OPENAI_BASE_URL and to servers on this machine, and no key to any other."""
+    key_command: str | None = None
+    """Command that prints the key, for keys that live an hour; run without a shell, and again once the server says that
+    the key is not accepted (401)."""
+    key_file: str | None = None
+    """File that holds the key and nothing else; read again likewise."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Further headers of each request, for the endpoint's own origin alone: name, and the environment variable (or name
+    in ``.env``) that holds the value."""
+    query: dict[str, str] = Field(default_factory=dict)
+    """What stands behind the "?" of each request, for the endpoint's own origin alone: name, and the environment
+    variable (or name in ``.env``), in capitals, that holds the value; or a value that is no secret, such as
+    "2024-10-21"."""
     at_once: Annotated[int, Field(ge=1, le=10_000)] = 256
     """Calls in flight at a time."""
     requests_per_minute: Positive | None = None
@@ -107,6 +141,46 @@ class Endpoint(_Settings):
             raise ValueError("not the name of an environment variable; the key itself belongs into one, or into .env")
         return name
 
+    @field_validator("key_command", "key_file")
+    @classmethod
+    def _key_source_is_one_line(cls, source: str | None) -> str | None:
+        if source is not None and not (source.strip() and source.isprintable() and len(source) <= _LONGEST):
+            raise ValueError(f"not one line of at most {_LONGEST} characters")
+        return source
+
+    @field_validator("headers", "query")
+    @classmethod
+    def _values_are_elsewhere(cls, additions: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        if len(additions) > _MOST_ADDITIONS:
+            raise ValueError(f"{len(additions)} members; a request takes {_MOST_ADDITIONS} of them")
+        is_header = info.field_name == "headers"
+        for name, value in additions.items():
+            if not _NAME.fullmatch(name) or (is_header and name.lower() in _OUR_HEADERS):
+                raise ValueError(f"{reprlib.repr(name)} cannot be set")
+            if not (_VARIABLE if is_header else _PLAIN).fullmatch(value):
+                # most likely a secret, so it is not shown
+                other = "" if is_header else ", nor a short value without blanks"
+                raise ValueError(
+                    f"{name}: not the name of an environment variable{other}; a secret belongs into one, or into .env"
+                )
+        return additions
+
+    @model_validator(mode="after")
+    def _key_is_in_one_place(self) -> Endpoint:
+        sources = [name for name in KEY_SOURCES if getattr(self, name) is not None]
+        if len(sources) > 1:
+            raise ValueError(f"{' and '.join(sources)}: an endpoint has one key")
+        return self
+
+    def __hash__(self) -> int:
+        # tables have no hash
+        return hash((self.url, self.provider, self.key_env))
+
+    @property
+    def variables(self) -> list[str]:
+        """Environment variables whose values go along in headers and in the query."""
+        return [*self.headers.values(), *filter(is_variable, self.query.values())]
+
 
 class Timeouts(_Settings):
     """Seconds after which one attempt of a call is given up and tried again.
@@ -148,8 +222,16 @@ class Model(_Settings):
     """Time-outs of single attempts, by kind of request."""
     price: Price | None = None
     """What tokens cost; no sum of money is shown without it."""
-    extra: dict[str, Scalar] = Field(default_factory=dict)
-    """Further members of each request, sent as they are."""
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Further members of each request, any JSON, sent as they are."""
+
+    @property
+    def extra_parameters(self) -> dict[str, Scalar]:
+        """`extra` as a record holds it: what is neither text, number nor truth value as the text of its JSON."""
+        return {
+            name: canonical(value).decode() if isinstance(value, dict | list) or _is_huge(value) else value
+            for name, value in self.extra.items()
+        }
 
     @field_validator("model")
     @classmethod
@@ -162,15 +244,23 @@ class Model(_Settings):
 
     @field_validator("extra")
     @classmethod
-    def _extra_is_extra(cls, extra: dict[str, Scalar]) -> dict[str, Scalar]:
+    def _extra_is_extra(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
         if len(extra) > _MOST_EXTRA:
             raise ValueError(f"{len(extra)} members; a record takes {_MOST_EXTRA} of them")
         for name, value in extra.items():
             if name in _NOT_EXTRA:
                 raise ValueError(f"{name!r} cannot be set here; {_NOT_EXTRA[name]}")
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"{name!r} is {value}, and JSON has no such number")
+            try:
+                size = len(canonical(value))
+            except ValueError:
+                raise ValueError(f"{name!r} is {reprlib.repr(value)}, and JSON has no such number") from None
+            if size > _EXTRA_BYTES:
+                raise ValueError(f"{name!r} has {size} bytes; a record takes {_EXTRA_BYTES} of them")
         return extra
+
+
+def _is_huge(value: JsonValue) -> bool:
+    return isinstance(value, int) and abs(value) >= 2**53
 
 
 _Table = TypeVar("_Table", bound=_Settings)
@@ -183,6 +273,11 @@ _NOT_EXTRA: Final = {
     "response_format": "the model's structured stands for it",
     **dict.fromkeys(("messages", "n", "stream", "stream_options", "tools", "functions"), "wolfbus asks in its own way"),
 }
+
+
+def is_variable(value: str) -> bool:
+    """Return whether a value of a query names an environment variable: a word in capitals."""
+    return value.isidentifier() and value.isupper()
 
 
 def checked_url(url: str) -> str:
@@ -281,10 +376,11 @@ def model_of(words: str, models: Mapping[str, Model]) -> Model:
     except ValidationError as error:
         raise ConfigError(f"llm:{reprlib.repr(name)}{separator and '@…'}: {fault_of_table(error, Endpoint)}") from None
     if (aliased := models.get(name)) is not None:
-        base, changed = aliased.endpoint, {"url": endpoint.url}
+        base = aliased.endpoint
+        changed: dict[str, Any] = {"url": endpoint.url}
         if base.url is None or origin_of(base.url) != origin_of(url):
             # a key goes to nobody whom it was not meant for
-            changed["key_env"] = None
+            changed |= {name: getattr(endpoint, name) for name in (*KEY_SOURCES, "headers", "query")}
         return aliased.model_copy(update={"endpoint": base.model_copy(update=changed)})
     try:
         return Model(model=name, endpoint=endpoint)

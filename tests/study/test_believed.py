@@ -454,8 +454,14 @@ THEIRS = {
     "planted:Agent": "imports planted:Agent",
     "llm:m@http://127.0.0.1:9/v1": "asks m at http://127.0.0.1:9/v1",
     "llm:m": "imports planted, asks double at http://127.0.0.1:9/v1 with the key in HOME",
+    "llm:n": "runs touch RAN, asks double at http://127.0.0.1:9/v1, sends HOME to http://127.0.0.1:9/v1, sends USER to "
+    "http://127.0.0.1:9/v1",
 }
-TABLES = MODELS.format(url="http://127.0.0.1:9/v1", key='key_env = "HOME"\nprovider = "planted"\n')
+SENT = 'key_command = "touch RAN"\nheaders = { api-key = "HOME" }\nquery = { code = "USER", v = "2" }\n'
+TABLES = {
+    "llm:m": MODELS.format(url="http://127.0.0.1:9/v1", key='key_env = "HOME"\nprovider = "planted"\n'),
+    "llm:n": MODELS.format(url="http://127.0.0.1:9/v1", key=SENT).replace("[models.m]", "[models.n]"),
+}
 
 
 @pytest.fixture
@@ -471,7 +477,7 @@ def handed_over(tmp_path, monkeypatch):
         for name in ("study.toml", "study.json"):
             (out / name).write_text((out / name).read_text().replace('"scripted"', json.dumps(brain)))
         with (out / "study.toml").open("a") as file:
-            file.write(TABLES if brain == "llm:m" else "")
+            file.write(TABLES.get(brain, ""))
         return out
 
     return make

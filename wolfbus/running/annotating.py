@@ -45,14 +45,12 @@ def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote]]:
 
 def header_of(model: Model, *, private: bool) -> Header:
     """Return the header of what a model is about to say."""
-    settings = model.model_dump(
-        include={"temperature", "top_p", "reasoning_effort", "max_tokens", "extra"}, exclude_none=True
-    )
+    settings = model.model_dump(include={"temperature", "top_p", "reasoning_effort", "max_tokens"}, exclude_none=True)
     return Header(
         sort="monitor" if private else "reader",
         prompt=PromptMark(**prompt_mark(private=private)),
         model=model.model,
-        parameters={**settings.pop("extra", {}), **settings},
+        parameters={**model.extra_parameters, **settings},
     )
 
 

@@ -170,11 +170,13 @@ def _named_by_model(name: str, models: Mapping[str, Model]) -> list[str]:
     if endpoint.provider == "mock":
         return []
     words = [] if endpoint.provider == "openai" else [f"imports {endpoint.provider}"]
+    words += [] if endpoint.key_command is None else [f"runs {endpoint.key_command}"]
     place = endpoint.url or "the server of OPENAI_BASE_URL or else OpenAI's"
     line = f"asks {model.model} at {place}"
-    line += f" with the key in {endpoint.key_env}" if endpoint.key_env is not None else ""
+    key = endpoint.key_env or endpoint.key_file
+    line += f" with the key in {key}" if key is not None else ""
     line += f", or at {endpoint.follow_redirects}" if endpoint.follow_redirects is not None else ""
-    return [*words, line]
+    return [*words, line, *(f"sends {variable} to {place}" for variable in endpoint.variables)]
 
 
 def seal_folder(folder: Path, study: LoadedStudy) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 import socket
@@ -13,9 +14,9 @@ from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
-from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_local, is_openai, quiet_client_logs, redacted, without_key
+from players.llm.keys import OPENAI_URL, Keys, is_local, is_openai, quiet_client_logs, redacted, without_key
 from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape, Trouble
 from players.llm.providers.wire import (
     GENERATION,
@@ -28,11 +29,14 @@ from players.llm.providers.wire import (
     retry_after,
 )
 from players.llm.settings import Endpoint, origin_of
+from wolfbus.errors import PlayerError
 from wolfbus.printable import printable, storable
 
 if TYPE_CHECKING:
     import httpx2
     from openai import AsyncOpenAI, RequestOptions
+
+logger = logging.getLogger(__name__)
 
 MOST_REDIRECTS: Final = 5
 """Redirects in a row that one request follows."""
@@ -120,10 +124,14 @@ class OpenAIProvider:
 
     def __init__(self, endpoint: Endpoint, keys: Keys) -> None:
         self.url = keys.url(endpoint)
+        self._endpoint = endpoint
+        self._keys = keys
         self._key = keys.key(endpoint)
         self._key_env = keys.name(endpoint)
-        self._at_once = endpoint.at_once
-        self._follow_redirects = endpoint.follow_redirects
+        self._renewing = asyncio.Lock()
+        self._headers = keys.headers(endpoint)
+        self._query = f"?{urlencode(query)}" if (query := keys.query(endpoint)) else ""
+        self._secrets: tuple[str | None, ...] = (*keys.secrets(endpoint), self._key)
         self._aiohttp = find_spec("aiohttp") is not None
         self._opened: AsyncOpenAI | None = None
 
@@ -133,12 +141,14 @@ class OpenAIProvider:
 
     async def ask(self, request: Request, seconds: float | None) -> ProviderReply:
         """Make one request; see `Provider.ask`."""
-        body, bound = body_of(request), asyncio.timeout(seconds)
+        body, bound, key = body_of(request), asyncio.timeout(seconds), self._key
         try:
             async with bound:
                 response = await self._response(body)
+                if response.status_code == 401 and await self._has_new_key(key):
+                    response = await self._response(body)
         except RedirectRefused as error:
-            line = f"{self.url}: {without_key(str(error), self._key)}"
+            line = f"{self.url}: {without_key(str(error), *self._secrets)}"
             raise Failed(Failure("rejected", line, again=False)) from None
         except _transport_errors(aiohttp=self._aiohttp) as error:
             if bound.expired():
@@ -161,7 +171,7 @@ class OpenAIProvider:
     @property
     def _client(self) -> AsyncOpenAI:
         if self._opened is None:
-            self._opened = _open(self.url, self._key or NO_KEY, self._at_once, aiohttp=self._aiohttp)
+            self._opened = _open(self.url, self._endpoint.at_once, aiohttp=self._aiohttp)
         return self._opened
 
     async def _response(self, body: bytes) -> httpx2.Response:
@@ -170,10 +180,10 @@ class OpenAIProvider:
         Raises:
             RedirectRefused: a redirect may not be followed, or there are too many.
         """
-        url = f"{self.url}{_PATH}"
+        url = f"{self.url}{_PATH}{self._query}"
         for _ in range(MOST_REDIRECTS + 1):
             response = await self._one_response(body, url)
-            target = target_of(response.status_code, response.headers, url, self.url, self._follow_redirects)
+            target = target_of(response.status_code, response.headers, url, self.url, self._endpoint.follow_redirects)
             if target is None:
                 return response
             url = target
@@ -183,14 +193,31 @@ class OpenAIProvider:
         import httpx2
         from openai import APIStatusError, Omit
 
-        options: RequestOptions = {}
+        headers: dict[str, str | Omit] = {}
         if origin_of(url) != origin_of(self.url):
             # whoever allowed prompts to go there said nothing of the key
-            options = {"headers": dict.fromkeys(_OWN_HEADERS, Omit())}
+            headers = dict.fromkeys(_OWN_HEADERS, Omit())
+        else:
+            headers["Authorization"] = Omit() if self._key is None else f"Bearer {self._key}"
+            headers |= self._headers
+        options: RequestOptions = {"headers": headers}
         try:
             return await self._client.post(url, content=body, cast_to=httpx2.Response, options=options)
         except APIStatusError as error:
             return error.response
+
+    async def _has_new_key(self, sent: str | None) -> bool:
+        """Read the key again, unless another call has since this one was sent; returns whether it is another."""
+        if self._endpoint.key_command is None and self._endpoint.key_file is None:
+            return False
+        async with self._renewing:
+            if self._key == sent:
+                try:
+                    self._key = await asyncio.to_thread(self._keys.key, self._endpoint, anew=True)
+                except PlayerError as error:
+                    logger.warning("%s: 401, and the key cannot be read again: %s", self.url, error)
+                self._secrets = (*dict.fromkeys((*self._secrets, self._key)),)
+        return self._key != sent
 
     def _read(self, response: httpx2.Response, request: Request) -> ProviderReply:
         try:
@@ -210,7 +237,7 @@ class OpenAIProvider:
     def _cleaned(self, words: str) -> str:
         # a server that is not to be trusted may hand our headers back as the model's words; and a reply that was cut
         # off within a character may end in half of it, which no file or stream can hold
-        return storable(without_key(words, self._key))
+        return storable(without_key(words, *self._secrets))
 
     def _key_in_words(self) -> str:
         if self._key is not None:
@@ -222,7 +249,7 @@ class OpenAIProvider:
     def _failure(self, status: int, headers: Mapping[str, str], rejection: Any, request: Request) -> Failure:
         message, codes = message_of(rejection)
         generated = not GENERATION.isdisjoint(codes)
-        words = redacted(message, self._key)
+        words = redacted(message, *self._secrets)
         trouble = _trouble_of(status)
         spent = "insufficient_quota" in codes
         if spent:
@@ -254,7 +281,7 @@ class OpenAIProvider:
         elif any(isinstance(cause, ConnectionRefusedError) for cause in causes):
             text = "connection refused" + (_IN_CONTAINER if is_local(self.url) and _in_container() else "")
         elif any(isinstance(cause, ssl.SSLError) for cause in causes):
-            text = redacted(f"no secure connection: {causes[-1]}", self._key)
+            text = redacted(f"no secure connection: {causes[-1]}", *self._secrets)
         elif never_connected or (
             names & {"ConnectTimeout"} and not names & {"ServerDisconnectedError", "ClientOSError"}
         ):
@@ -274,7 +301,7 @@ def _in_container() -> bool:
     return bool(os.environ.get("container"))  # noqa: SIM112 - that is its name
 
 
-def _open(url: str, key: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
+def _open(url: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
     import httpx2
     from openai import AsyncOpenAI, DefaultAioHttpClient, DefaultAsyncHttpxClient
 
@@ -284,7 +311,8 @@ def _open(url: str, key: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
     limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once, keepalive_expiry=_IDLE_S)
     # a redirect would take prompts wherever the server likes: `_response` follows them, where that is allowed
     transport = kind(timeout=timeout, limits=limits, follow_redirects=False)
-    client = AsyncOpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=transport)
+    # the library insists on a key; each request has its own, or none
+    client = AsyncOpenAI(api_key="none", base_url=url, max_retries=0, timeout=timeout, http_client=transport)
     if url != OPENAI_URL:
         # they come from the environment, and are nobody else's business
         client.organization = client.project = None

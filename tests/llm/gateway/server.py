@@ -68,6 +68,7 @@ class ScriptedServer:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
         self.paths: list[str] = []
+        self.queries: list[str] = []
         self.times: list[float] = []
         self.cancelled = 0
         self._end = asyncio.Event()
@@ -102,8 +103,9 @@ class ScriptedServer:
         body = json.loads(await request.read() or b"null")
         step = self.script.pop(0) if self.script else self.default
         self.bodies.append(body)
-        self.headers.append(dict(request.headers))
+        self.headers.append(request.headers)
         self.paths.append(request.path)
+        self.queries.append(request.query_string)
         self.times.append(self._loop.time())
         try:
             if step.hang:

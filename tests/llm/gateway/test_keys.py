@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from tests.llm.tables import tables
 from wolfbus.errors import PlayerError
 
 from .conftest import KEY, Asking, MakeGateway, model_at, question
-from .server import ScriptedServer, Step, refuse, reply
+from .server import OK, ScriptedServer, Step, refuse, reply
 from .toy import Parrot
 
 TABLES = tables(__file__)
@@ -35,6 +37,69 @@ def test_a_key_is_found_by_its_variable_or_in_dotenv_and_sent_to_its_server_alon
     sent = [headers["Authorization"] for headers in server.headers]
     assert sent == [f"Bearer {KEY}", "Bearer from-file", "Bearer from-environment"]
     assert "OPENAI_API_KEY" not in os.environ
+
+
+def test_headers_and_query_come_from_the_environment_and_no_key_is_made_up_beside_them(
+    make_gateway: MakeGateway, server: ScriptedServer
+) -> None:
+    added = {"headers": {"api-key": "AZURE", "X-Team": "TEAM"}, "query": {"api-version": "2024-10-21", "code": "CODE"}}
+    model = model_at(server, endpoint=added)
+    assert make_gateway(environment={"AZURE": KEY, "TEAM": "a b", "CODE": "c&d+e"}).one(question(model)).text
+    (headers,) = server.headers
+    assert (headers["api-key"], headers["X-Team"], headers.get("Authorization")) == (KEY, "a b", None)
+    assert server.queries == ["api-version=2024-10-21&code=c%26d%2Be"]
+    with pytest.raises(PlayerError, match=f"^{server.url}: set the environment variable AZURE, or put it into .env"):
+        make_gateway(environment={}).gateway.check([model])
+
+
+def printed(folder: Path, *keys: str) -> str:
+    """A command that prints one key after another, and then fails."""
+    for number, key in enumerate(keys):
+        (folder / f"key{number}").write_text(f"{key}\n")
+    script = "import pathlib; path = min(pathlib.Path('.').glob('key*')); print(path.read_text()); path.unlink()"
+    return shlex.join([sys.executable, "-c", script])
+
+
+def test_a_key_of_a_command_is_kept_until_it_is_not_accepted_and_then_read_anew_once(
+    make_gateway: MakeGateway, server: ScriptedServer, tmp_path: Path
+) -> None:
+    model = model_at(server, endpoint={"key_command": printed(tmp_path, "first-key", "second-key", "second-key")})
+    asking = make_gateway()
+    asking.gateway.check([model])
+    server.plan(OK, refuse(401), Step(reply('{"bid": 2}')), default=refuse(401, "no: second-key, before first-key"))
+    assert [asking.one(question(model)).text for _ in range(2)] == ['{"bid": 1}', '{"bid": 2}']
+    assert [headers["Authorization"][7:] for headers in server.headers] == ["first-key"] * 2 + ["second-key"]
+    error = str(asking.one(question(model)).error)
+    assert "401: the key in the output of key_command is not accepted: no: [key], before [key]" in error
+    assert len(server.bodies) == 4, "the same key is not tried again"
+
+
+def test_a_key_that_a_file_has_anew_is_read_there_by_all_calls_that_were_turned_away(
+    make_gateway: MakeGateway, server: ScriptedServer, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text("first-key\n")
+    model, asking = model_at(server, endpoint={"key_file": str(tmp_path / "token")}), make_gateway()
+    asking.gateway.check([model])
+    (tmp_path / "token").write_text("second-key\n")
+    server.plan(*[refuse(401)] * 5)
+    assert [future.result(60).text for future in asking.begin(*[question(model)] * 5)] == ['{"bid": 1}'] * 5
+    assert [headers["Authorization"][7:] for headers in server.headers[5:]] == ["second-key"] * 5
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ({"key_command": "false --key x"}, "key_command false: exit status 1: "),
+        ({"key_command": "no-such-program"}, "key_command no-such-program: no such file or directory"),
+        ({"key_command": "true"}, "no key for URL: the output of key_command is empty"),
+        ({"key_file": "no-such-file"}, "key_file: no-such-file: "),
+    ],
+)
+def test_a_key_that_cannot_be_read_is_said_before_anything_is_asked(
+    make_gateway: MakeGateway, server: ScriptedServer, source: dict[str, str], why: str
+) -> None:
+    with pytest.raises(PlayerError, match=f"^{why.replace('URL', server.url)}"):
+        make_gateway().gateway.check([model_at(server, endpoint=source)])
 
 
 @pytest.mark.parametrize("odd", ["two words", "non-äscii", "tab\tinside"])
@@ -74,21 +139,26 @@ def test_the_key_is_in_nothing_that_is_written(
     caplog.set_level(logging.DEBUG)
     logging.getLogger("openai").setLevel(logging.DEBUG)
     logging.getLogger("httpcore2").setLevel(logging.DEBUG)
-    asking = make_gateway()
+    secrets = {"OPENAI_API_KEY": KEY, "SUBSCRIPTION": "Basic planted/word+1", "CODE": "planted/code+2"}
+    endpoint = {"headers": {"X-Subscription": "SUBSCRIPTION"}, "query": {"code": "CODE"}}
+    asking = make_gateway(environment=secrets)
     echo = f"Your request with Authorization: Bearer {KEY} and key {KEY} (unsupported: temperature)"
+    echo += " code=planted%2Fcode%2B2 planted/code%2B2 planted/code+2 Basic planted/word+1 planted/word+1"
     server.plan(
         default=Step(with_names(reply(echo, reasoning=echo, refusal=echo), echo))
         if status == 200
         else refuse(status, echo)
     )
-    came = [asking.one(question(model_at(server, temperature=1.0), seconds=3.0))]
+    model = model_at(server, temperature=1.0, endpoint=endpoint)
+    came = [asking.one(question(model, seconds=3.0))]
     if status != 200:
         with pytest.raises(PlayerError) as error:
-            asking.gateway.probe([model_at(server)])
+            asking.gateway.probe([model])
         came.append(error.value)
     server.close()
-    came.append(asking.one(question(model_at(server))))
+    came.append(asking.one(question(model)))
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert server.headers[0]["X-Subscription"] == secrets["SUBSCRIPTION"]
     written = everything(asking, came, caplog)
     assert KEY not in written
     assert "planted" not in written

@@ -38,6 +38,18 @@ def test_a_reply_comes_with_its_text_tokens_price_and_what_was_sent(asking: Aski
     assert sent["response_format"]["json_schema"]["strict"] is True
 
 
+def test_any_json_goes_into_a_request_and_into_a_record_as_scalars(asking: Asking, server: ScriptedServer) -> None:
+    extra = {"chat_template_kwargs": {"enable_thinking": False}, "stop": ["</s>", "<|e|>"], "big": 2**60, "none": None}
+    came = asking.one(question(model_at(server, extra=extra)))
+    assert {name: server.bodies[0][name] for name in extra} == extra
+    assert {name: came.parameters[name] for name in extra} == {
+        "chat_template_kwargs": '{"enable_thinking":false}',
+        "stop": '["</s>","<|e|>"]',
+        "big": str(2**60),
+        "none": None,
+    }
+
+
 @pytest.mark.parametrize("case", TABLES["reply"])
 def test_a_reply_is_read_whatever_its_form(asking: Asking, server: ScriptedServer, case: dict[str, Any]) -> None:
     message = {"text": '{"bid": 1}', **case.get("message", {})}

@@ -82,9 +82,11 @@ def test_a_provider_that_cannot_be_used_is_named_with_the_reason(
 
 
 def test_a_game_of_models_is_played_without_a_server_as_their_tables_say(tmp_path: Path) -> None:
-    table = "temperature = 1\nprice = { input = 0.15, output = 0.6 }\ntimeouts = { bid = 20 }\nextra = { seed = 7 }"
+    table = "temperature = 1\nprice = { input = 0.15, output = 0.6 }\ntimeouts = { bid = 20 }\n"
+    table += "extra = { seed = 7, reasoning = { effort = 'low' } }"
     proof = played(tmp_path, provider="mock", model=table)
     assert set(readings(proof)) == {"clean"}
     first = of(proof, "model_call")[0]
     assert (first.model, first.parameters["temperature"], first.parameters["seed"]) == ("m", 1.0, 7)
+    assert first.parameters["reasoning"] == '{"effort":"low"}'
     assert first.cost_usd == pytest.approx((first.prompt_tokens * 0.15 + first.completion_tokens * 0.6) / 1e6)

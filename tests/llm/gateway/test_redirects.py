@@ -53,11 +53,13 @@ def test_an_origin_that_the_settings_name_gets_the_prompts_and_never_the_key(
     make_gateway: MakeGateway, server: ScriptedServer, other: ScriptedServer
 ) -> None:
     server.plan(default=to(f"{other.url}/chat/completions"))
-    model = model_at(server, endpoint={"follow_redirects": origin(other)}, price={"input": 1, "output": 1})
-    came = make_gateway().one(question(model, "What now?"))
+    added = {"headers": {"api-key": "MORE"}, "query": {"code": "MORE"}}
+    model = model_at(server, endpoint={"follow_redirects": origin(other), **added})
+    came = make_gateway(environment={"OPENAI_API_KEY": KEY, "MORE": f"{KEY}2"}).one(question(model, "What now?"))
     assert came.text == '{"bid": 1}'
     assert other.questions() == ["What now?"]
-    assert KEY not in repr(other.headers)
+    assert KEY in server.queries[0]
+    assert KEY not in f"{other.headers} {other.queries}"
     assert "Authorization" not in other.headers[0]
 
 

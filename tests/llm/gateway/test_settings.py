@@ -31,7 +31,10 @@ def model_of(words: str, models: dict[str, Model]) -> Model:
 @pytest.mark.parametrize(("text", "line"), TABLES["what_is_wrong_is_named_by_file_table_and_field"])
 def test_what_is_wrong_is_named_by_file_table_and_field(tmp_path: Path, text: str, line: str) -> None:
     text = text.replace("EXTRA", ", ".join(f"x{number} = 1" for number in range(49)))
-    assert refused(tmp_path, text.replace("LONG", "x" * 513)).replace("x" * 513, "LONG") == line
+    assert (
+        refused(tmp_path, text.replace("LONG", "x" * 513).replace("WIDE", "x" * 5000)).replace("x" * 513, "LONG")
+        == line
+    )
 
 
 SECRET_URLS = ["http://me:pass@host/v1", "http://token@host/v1", "https://host/v1?key=secret", "https://host/v1#secret"]
@@ -62,8 +65,9 @@ def test_words_behind_llm_name_models() -> None:
     assert model_of("a@b@https://host/v1/", models) == Model(model="a@b", endpoint=Endpoint(url="https://host/v1"))
     assert model_of("org/model:7b@http://localhost:8000/v1", models).model == "org/model:7b"
     assert model_of("mini@http://localhost:8000/v1", models) == models["mini"].model_copy(update={"endpoint": local})
-    keyed = {"own": Model(model="m", endpoint=Endpoint(url="https://host/v1", key_env="MINE", at_once=3))}
-    assert model_of("own@https://host/v2", keyed).endpoint == Endpoint(url="https://host/v2", key_env="MINE", at_once=3)
+    secrets = {"key_env": "MINE", "headers": {"api-key": "KEY"}, "query": {"code": "CODE"}}
+    keyed = {"own": Model(model="m", endpoint=Endpoint(url="https://host/v1", at_once=3, **secrets))}
+    assert model_of("own@https://host/v2", keyed).endpoint == Endpoint(url="https://host/v2", at_once=3, **secrets)
     assert model_of("own@https://other/v1", keyed).endpoint == Endpoint(url="https://other/v1", at_once=3), (
         "with no key"
     )
