@@ -275,6 +275,13 @@ _NOT_EXTRA: Final = {
 }
 
 
+_ADDRESS: Final = re.compile(
+    r"(?i)@(?P<place>(?P<here>localhost|\[[\da-f:]+\]|\d+(?:\.\d+){3}|[\w.-]+(?=:\d))(?::\d{1,5})?(?:/[\w./-]*)?"
+    r"|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?:/[\w./-]*)?|[\w.-]+/v\d[\w./-]*)$"
+)
+"""What stands behind a model's name where the scheme of its server's URL was left out."""
+
+
 def is_variable(value: str) -> bool:
     """Return whether a value of a query names an environment variable: a word in capitals."""
     return value.isidentifier() and value.isupper()
@@ -369,6 +376,10 @@ def model_of(words: str, models: Mapping[str, Model]) -> Model:
         raise ConfigError(f"llm:{separator and '@…'}: no model is named; write llm:MODEL, llm:ALIAS or llm:MODEL@URL")
     try:
         if not separator:
+            if (address := _ADDRESS.search(name)) is not None:
+                scheme = "http" if address["here"] else "https"
+                spec = printable(f"{name[: address.start()]}@{scheme}://{address['place']}")
+                raise ConfigError(f"llm: {address['place']} is no URL: write llm:{spec}")
             model = Model(model=name)
             _refuse_near_miss(name, models)
             return model

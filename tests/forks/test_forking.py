@@ -204,7 +204,7 @@ def test_the_command_prints_what_came_of_each_fork(command, parent, lie, tmp_pat
     assert all(Path(one["record"]).is_file() for one in told)
     code, _, error = command("fork", parent.record, "--at", lie, "--out", tmp_path, "--trust")
     assert code != 0
-    assert "records are never overwritten" in error
+    assert "no record is ever overwritten" in error
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,7 @@ def play(
     from moderator.rules.game import deal
     from players.spec import expand
     from wolfbus.fresh import fresh_id, fresh_seed
+    from wolfbus.record.writer import check_are_new
     from wolfbus.running.play import play_game
 
     loaded = load_config(config_file)
@@ -123,6 +124,7 @@ def play(
     seed = seed if seed is not None else fresh_seed()
     game_id = game_id or fresh_id()
     path = out / f"{game_id}.ndjson"
+    check_are_new([path])
     if roles:
         brains = seat_in_roles(brains, [role for _, role in deal(loaded.config, seed)], roles)
 

@@ -12,10 +12,20 @@ import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from wolfbus.closable import Closable
 from wolfbus.errors import RecordError, reason_of
 from wolfbus.printable import counted
+
+_EXISTS: Final = "exists already; no record is ever overwritten"
+
+
+def check_are_new(paths: Iterable[Path | None]) -> None:
+    """Raise RecordError where a record to come has a file already, before anything is paid for it; None is no file."""
+    for path in paths:
+        if path is not None and os.path.lexists(path):
+            raise RecordError(f"{path}: {_EXISTS}")
 
 
 class RecordFile(Closable):
@@ -50,7 +60,7 @@ class RecordFile(Closable):
         try:
             self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o666)
         except FileExistsError:
-            raise RecordError(f"{self.path}: exists already; no record is ever overwritten") from None
+            raise RecordError(f"{self.path}: {_EXISTS}") from None
         except OSError as error:
             raise RecordError(f"{self.path}: cannot be created: {reason_of(error)}") from None
 

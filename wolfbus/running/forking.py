@@ -20,6 +20,7 @@ from wolfbus.messages.events import Opened, Seat
 from wolfbus.printable import counted, error_in_words
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines, read_record
+from wolfbus.record.writer import check_are_new
 from wolfbus.running.brains import loaded_from, open_brain_context
 from wolfbus.running.drawing import StatementDraws
 from wolfbus.running.earlier import EarlierPlay
@@ -251,6 +252,8 @@ def fork(
     names = [fork_id(point.opened.game, at, arm, k) for arm in chosen for k in range(1, times + 1)]
     announce(len(forks))
     folder = None if out is None else Path(out)
+    paths = [None if folder is None else folder / f"{name}.ndjson" for name in names]
+    check_are_new(paths)
     with open_brain_context(
         brains,
         loaded_from(config).models,
@@ -262,7 +265,7 @@ def fork(
         give_up=give_up,
         logs=None if folder is None else folder / "stderr",
     ) as brain_context:
-        return tuple(_play(brain_context, forks, names, folder))
+        return tuple(_play(brain_context, forks, names, paths))
 
 
 def cost_after(record: Path | str, at: int) -> dict[str, Any]:
@@ -328,12 +331,9 @@ class _Kept:
 
 
 def _play(
-    brain_context: BrainContext, forks: Sequence[ForkOrder], names: Sequence[str], folder: Path | None
+    brain_context: BrainContext, forks: Sequence[ForkOrder], names: Sequence[str], paths: Sequence[Path | None]
 ) -> Iterator[PlayedFork]:
     """Play forks, all at once, and yield them in the order given."""
-    paths = [None if folder is None else folder / f"{name}.ndjson" for name in names]
-    if (present := next((path for path in paths if path is not None and path.exists()), None)) is not None:
-        raise ConfigError(f"{present}: there is a record already, and records are never overwritten")
     with (
         ForkMaker(brain_context) as maker,
         EmbeddedHouse(brain_context=brain_context) as house,

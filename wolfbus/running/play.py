@@ -12,6 +12,7 @@ from wolfbus.errors import ConfigError, WolfError
 from wolfbus.fresh import fresh_id, fresh_seed
 from wolfbus.messages.events import Seat
 from wolfbus.record.line import Recorded
+from wolfbus.record.writer import check_are_new
 from wolfbus.running.brains import brains_of_seats, loaded_from, open_brain_context
 from wolfbus.running.house import EmbeddedHouse, Game
 from wolfbus.vocabulary import Winner
@@ -114,6 +115,7 @@ def play(
     seed = fresh_seed() if seed is None else str(seed)
     game = game or fresh_id()
     path = None if out is None else Path(out) / f"{game}.ndjson"
+    check_are_new([path])
     events: list[Recorded] = []
     watching = [events.append, *([] if watch is None else [watch])]
     with open_brain_context(

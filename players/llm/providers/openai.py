@@ -15,6 +15,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from players.llm.keys import OPENAI_URL, Keys, is_local, is_openai, quiet_client_logs, redacted, without_key
 from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape, Trouble
@@ -29,7 +30,7 @@ from players.llm.providers.wire import (
     retry_after,
 )
 from players.llm.settings import Endpoint, origin_of
-from wolfbus.errors import PlayerError
+from wolfbus.errors import PlayerError, reason_of
 from wolfbus.printable import printable, storable
 
 if TYPE_CHECKING:
@@ -55,10 +56,14 @@ _IDLE_S: Final = 4.0  # uvicorn, and with it vLLM, closes idle connections after
 _PATH: Final = "/chat/completions"
 _OWN_HEADERS: Final = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
 _VERSION: Final = re.compile(r"/v\d")
+_AUTHORITIES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 _IN_CONTAINER: Final = (
     "; this is a container, where that host is the container itself: a server on the machine around it is "
     "host.docker.internal, and must listen to more than the machine's loopback"
 )
+_LOOPBACK: Final = ("all://localhost", "all://127.0.0.0/8", "all://[::1]")
+"""What no proxy of the environment is asked for: it would be given prompts and keys, and finds itself there."""
+
 _NEVER_CONNECTED: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
 _RETRIED: Final = frozenset({408, 409, 425})
 """Statuses below 500, beside 429, that may be different next time; so may all from 500 on but the `_PERMANENT`."""
@@ -130,6 +135,7 @@ class OpenAIProvider:
         self._key_env = keys.name(endpoint)
         self._renewing = asyncio.Lock()
         self._headers = keys.headers(endpoint)
+        self._proxy = _proxy_of(self.url)
         self._query = f"?{urlencode(query)}" if (query := keys.query(endpoint)) else ""
         self._secrets: tuple[str | None, ...] = (*keys.secrets(endpoint), self._key)
         self._aiohttp = find_spec("aiohttp") is not None
@@ -141,6 +147,15 @@ class OpenAIProvider:
 
     async def ask(self, request: Request, seconds: float | None) -> ProviderReply:
         """Make one request; see `Provider.ask`."""
+        try:
+            return await self._reply_to(request, seconds)
+        except Failed as failed:
+            if self._proxy is None:
+                raise
+            line = f"{failed.failure.line} (through the proxy {self._proxy})"
+            raise Failed(replace(failed.failure, line=line)) from None
+
+    async def _reply_to(self, request: Request, seconds: float | None) -> ProviderReply:
         body, bound, key = body_of(request), asyncio.timeout(seconds), self._key
         try:
             async with bound:
@@ -282,6 +297,8 @@ class OpenAIProvider:
             text = "connection refused" + (_IN_CONTAINER if is_local(self.url) and _in_container() else "")
         elif any(isinstance(cause, ssl.SSLError) for cause in causes):
             text = redacted(f"no secure connection: {causes[-1]}", *self._secrets)
+            if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+                text += f"; {_authorities()}"
         elif never_connected or (
             names & {"ConnectTimeout"} and not names & {"ServerDisconnectedError", "ClientOSError"}
         ):
@@ -290,6 +307,23 @@ class OpenAIProvider:
         else:
             text = "the connection broke before a reply came"
         return Failure("connection", f"{self.url}: {text}", again=True, charged=not never_connected)
+
+
+def _proxy_of(url: str) -> str | None:
+    """Return the proxy that the environment has for a URL, without what it may hold of a password; None for none."""
+    parts, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or is_local(url) or proxy_bypass(parts.netloc):
+        return None
+    return printable(proxy.rpartition("@")[2].removeprefix("http://"), _SHOWN)
+
+
+def _authorities() -> str:
+    """Return how to say whose certificates are trusted."""
+    named = [f"{name} = {value}" for name in _AUTHORITIES if (value := os.environ.get(name))]
+    if named:
+        return f"trusted are the authorities of {printable(named[0], _SHOWN)}"
+    return "SSL_CERT_FILE names a file of authorities to trust, SSL_CERT_DIR a folder of them"
 
 
 def _in_container() -> bool:
@@ -310,7 +344,19 @@ def _open(url: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
     timeout = httpx2.Timeout(None, connect=CONNECT_S)
     limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once, keepalive_expiry=_IDLE_S)
     # a redirect would take prompts wherever the server likes: `_response` follows them, where that is allowed
-    transport = kind(timeout=timeout, limits=limits, follow_redirects=False)
+    try:
+        trusted = httpx2.create_ssl_context()
+    except OSError as error:
+        raise PlayerError(f"{url}: {_authorities()}, which cannot be read: {reason_of(error)}") from None
+    # of the environment's proxies, a server on this machine needs none to be usable
+    transport = kind(
+        timeout=timeout,
+        limits=limits,
+        follow_redirects=False,
+        verify=trusted,
+        trust_env=not is_local(url),
+        mounts=dict.fromkeys(_LOOPBACK),
+    )
     # the library insists on a key; each request has its own, or none
     client = AsyncOpenAI(api_key="none", base_url=url, max_retries=0, timeout=timeout, http_client=transport)
     if url != OPENAI_URL:

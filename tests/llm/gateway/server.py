@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -60,9 +62,14 @@ def refuse(status: int, message: str = "no", headers: Mapping[str, str] | None =
 
 
 class ScriptedServer:
-    """Plays its script, then `default`; keeps what it was asked."""
+    """Plays its script, then `default`; keeps what it was asked. As a proxy it answers in the place of who is asked.
 
-    def __init__(self) -> None:
+    Args:
+        tls: its certificate and key; None for plain HTTP.
+    """
+
+    def __init__(self, tls: tuple[Path, Path] | None = None) -> None:
+        self._tls = tls
         self.script: list[Step] = []
         self.default = OK
         self.bodies: list[dict[str, Any]] = []
@@ -93,8 +100,13 @@ class ScriptedServer:
 
     async def _serve(self, listens: Future[str]) -> None:
         server = web.Server(self._handle, handler_cancellation=True, access_log=None)
-        listening = await self._loop.create_server(server, "127.0.0.1", 0, backlog=1024)
-        listens.set_result(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1")
+        context = None
+        if self._tls is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*self._tls)
+        listening = await self._loop.create_server(server, "127.0.0.1", 0, backlog=1024, ssl=context)
+        scheme = "http" if context is None else "https"
+        listens.set_result(f"{scheme}://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1")
         await self._end.wait()
         listening.close()
         await server.shutdown(0.01)
