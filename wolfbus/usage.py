@@ -351,7 +351,8 @@ class Usage:
     @property
     def cached_share(self) -> float | None:
         """Share of prompt tokens that were in the cache, over the calls of which that is known; None without any."""
-        return (self.tokens("cached_tokens") or 0) / self._compared if self._compared else None
+        # earlier records hold cached tokens beyond those of the prompt, as some servers count them
+        return min(1.0, (self.tokens("cached_tokens") or 0) / self._compared) if self._compared else None
 
     @property
     def cost_usd(self) -> float | None:

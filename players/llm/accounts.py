@@ -12,7 +12,7 @@ from typing import Any
 from players.llm.provider import Completion, Purpose
 from players.llm.settings import Price
 from wolfbus.formats import count, percent, quantity, seconds
-from wolfbus.usage import Distribution, Usage
+from wolfbus.usage import Distribution, PartialSum, Usage
 
 
 def exact_cost(price: Price, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> Decimal:
@@ -70,6 +70,8 @@ class Accounts:
             part.usage.add(completion)
             part.timed_out += completion.timed_out
             part.probes += purpose == "probe"
+            if completion.billed_usd is not None:
+                part.billed.add(completion.billed_usd)
             if completion.error is None and not completion.timed_out:
                 part.latency.add(completion.latency_s)
 
@@ -80,7 +82,8 @@ class Accounts:
         timed_out (those of the failed whose time ran out), from_cassette, the three counts of tokens, cached_share (of
         the prompt tokens of the calls for which the server told), tokens_unknown (calls that a server may have worked
         on without a count), cost_usd (of the calls whose cost is known; null if there is none), cost_unknown (calls
-        that a server may have worked on and whose cost is not known), latency_median_s and latency_p95_s (of the calls
+        that a server may have worked on and whose cost is not known), billed_usd (what servers themselves say that they
+        cost; null if none does), latency_median_s and latency_p95_s (of the calls
         with a reply, null if there is none), queue_s and queue_max_s.
         """
         with self._lock:
@@ -120,13 +123,14 @@ class Accounts:
 @dataclass(slots=True)
 class _Sum:
     """What some calls took, and besides: seconds of those with a reply (the recorded ones of a cassette too), those
-    whose time ran out, and probes.
+    whose time ran out, probes, and what servers say that they charged.
     """
 
     usage: Usage = field(default_factory=Usage)
     latency: Distribution = field(default_factory=Distribution)
     timed_out: int = 0
     probes: int = 0
+    billed: PartialSum = field(default_factory=PartialSum)
 
     def figures(self) -> dict[str, Any]:
         usage, queue = self.usage, self.usage.queue.result()
@@ -144,6 +148,7 @@ class _Sum:
             "tokens_unknown": usage.uncounted,
             "cost_usd": usage.cost.total(),
             "cost_unknown": usage.cost.missing,
+            "billed_usd": self.billed.total(),
             "latency_median_s": self.latency.quantile(0.5),
             "latency_p95_s": self.latency.quantile(0.95),
             "queue_s": queue["total"],
@@ -151,7 +156,7 @@ class _Sum:
         }
 
     def line(self) -> str:
-        parts = (self._calls(), _tokens(self.usage), _money(self.usage), self._times())
+        parts = (self._calls(), _tokens(self.usage), self._money(), self._times())
         return ", ".join(filter(None, parts))
 
     def _calls(self) -> str:
@@ -166,6 +171,12 @@ class _Sum:
         calls = " and ".join(quantity(number, noun) for noun, number in sorts.items() if number)
         return f"{calls} ({aside})" if aside else calls
 
+    def _money(self) -> str:
+        billed = self.billed.total()
+        aside = "" if billed is None else f"its server says {dollars(billed)}"
+        money = _money(self.usage)
+        return f"{money} ({aside})" if money and aside else money or aside
+
     def _times(self) -> str:
         median = self.latency.quantile(0.5)
         return "" if median is None else f"median {seconds(median)}, p95 {seconds(self.latency.quantile(0.95))}"
@@ -178,6 +189,7 @@ def _merged(parts: Iterable[_Sum]) -> _Sum:
         total.latency.merge(part.latency)
         total.timed_out += part.timed_out
         total.probes += part.probes
+        total.billed.merge(part.billed)
     return total
 
 

@@ -11,7 +11,7 @@ from players.llm.endpoint import Server
 from players.llm.gate import Permit
 from players.llm.loop import format_seconds, loop_time
 from players.llm.provider import (
-    TOKENS,
+    COUNTED,
     WORDS,
     Completion,
     Failed,
@@ -81,7 +81,7 @@ class Attempts:
         self._last_failure = ""
         self._failures: deque[str] = deque(maxlen=FAILURES_KEPT)
         self._waits_for = ""
-        self._tokens: dict[str, Any] = {}
+        self._counted: dict[str, Any] = {}
         self._parameters: dict[str, Scalar] = {}
 
     async def run(self) -> Completion:
@@ -197,7 +197,8 @@ class Attempts:
             # cancelled on its way, it may have been charged as well
             charged = sent and (reply is not None or failure is None or failure.charged)
             self._charged |= charged
-            used = None if reply is None else _sum(reply.prompt_tokens, reply.completion_tokens)
+            counted = reply if failure is None else failure.counted
+            used = None if counted is None else _sum(counted.prompt_tokens, counted.completion_tokens)
             outage = failure if failure is not None and failure.endpoint_fault else None
             answered = reply is not None or failure is not None
             if sent and not answered:
@@ -205,7 +206,7 @@ class Attempts:
             sent_at = self._attempt_at if sent else None
             self._server.gate.release(permit, used if sent else 0, sent_at=sent_at, answered=answered, outage=outage)
             if reservation is not None:
-                reservation.settle(reply, charged=charged)
+                reservation.settle(counted, charged=charged, bound=request.max_tokens)
         return reply
 
     async def _acquire(self, tokens: int) -> Permit:
@@ -237,6 +238,7 @@ class Attempts:
         try:
             reply = await self._server.provider.ask(request, cut)
         except Failed as failed:
+            self._count(failed.failure.counted)
             if failed.failure.trouble == "timeout":
                 latencies.add(name, purpose, loop_time() - now)
             raise
@@ -246,9 +248,12 @@ class Attempts:
             # nobody has given up the call, and somebody waits for what came of it
             raise RuntimeError("the provider cancelled work of its own") from cancelled
         latencies.add(name, purpose, loop_time() - now)
-        for name in TOKENS:
-            self._tokens[name] = _sum(self._tokens.get(name), getattr(reply, name))
+        self._count(reply)
         return reply
+
+    def _count(self, reply: ProviderReply | None) -> None:
+        for name in COUNTED:
+            self._counted[name] = _sum(self._counted.get(name), getattr(reply, name, None))
 
     def _lapse(self) -> Failure | None:
         """Return that the attempt under way had enough of the usual time, and brought nothing; None if it had not."""
@@ -284,7 +289,7 @@ class Attempts:
             url=self._server.url if self._attempts else None,
             failures=tuple(self._failures),
             charged=self._charged,
-            **self._tokens,
+            **self._counted,
         )
 
 
@@ -293,5 +298,5 @@ def _too_long(failure: Failure, wait: float) -> Failure:
     return replace(failure, line=line)
 
 
-def _sum(count: int | None, other: int | None) -> int | None:
+def _sum(count: Any, other: Any) -> Any:
     return other if count is None else count + (other or 0)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from players.llm.gateway import Gateway, Job
 from players.llm.prompts.forms import DESCRIPTIONS, part_name
 from players.llm.prompts.writer import Prompt, PromptWriter
-from players.llm.provider import TOKENS, Completion, ModelQuestion
+from players.llm.provider import COUNTED, Completion, ModelQuestion
 from players.llm.settings import Model
 from wolfbus.agent import Agent, Answer
 from wolfbus.agent.outbox import Replies
@@ -26,7 +26,7 @@ from wolfbus.vocabulary import Kind
 _RAW_KEPT = 200_000
 _REPORTED: Final = (
     *("url", "served", "cassette", "charged", "attempts", "cost_usd", "finish", "error"),
-    *TOKENS,
+    *COUNTED,
 )
 """Fields of a completion that the record holds as they stand."""
 

@@ -15,7 +15,7 @@ import math
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Final, Protocol
@@ -174,10 +174,11 @@ class Budget:
 
     Before a request, the most that it could take is reserved; `Reservation.settle` puts in its place what it took. What
     is spent and reserved never exceeds a limit, so that neither does what is spent, *provided that* no request takes
-    more than was reserved for it: a prompt of at most so many tokens as `Reservation.prompt_tokens`, a
-    reply of at most twice the model's `max_tokens` (a reply that was cut off is asked for once more, with twice the
-    room). The bound on the prompt is half a token per byte at first; later a quarter more than the most tokens per byte
-    that the model has counted so far. A request that takes more all the same is counted as it was.
+    more than was reserved for it: a prompt of at most so many tokens as `Reservation.prompt_tokens`, a reply of at most
+    twice the model's `max_tokens` (a reply that was cut off is asked for once more, with twice the room) and, where its
+    server lets it think beyond that, a quarter more than it was seen to. The bound on the prompt is half a token per
+    byte at first; later a quarter more than the most tokens per byte that the model has counted so far. A request that
+    takes more all the same is counted as it was.
 
     To be used within one event loop; the properties may be read from any thread.
 
@@ -210,7 +211,7 @@ class Budget:
         self._keys = itertools.count()
         self._turn = asyncio.Lock()
         self._settled = asyncio.Event()
-        self._guess = _PromptGuess()
+        self._guess = _TokenGuess()
 
     @property
     def spent(self) -> Amount:
@@ -288,7 +289,7 @@ class Reservation:
         amount: what was reserved.
     """
 
-    def __init__(self, question: ModelQuestion, guess: _PromptGuess, on_settled: Callable[[Amount], None]) -> None:
+    def __init__(self, question: ModelQuestion, guess: _TokenGuess, on_settled: Callable[[Amount], None]) -> None:
         self.prompt_tokens = 0
         self.reply_tokens = 2 * question.model.max_tokens
         self.amount = NOTHING
@@ -300,10 +301,11 @@ class Reservation:
     def worst(self) -> Amount:
         """Return the most that the request could take, from what is known of the model now; that is reserved."""
         self.prompt_tokens = self._guess.bound(self._model.model, self._size)
+        self.reply_tokens = 2 * self._model.max_tokens + self._guess.beyond(self._model.model)
         self.amount = self._amount(self.prompt_tokens, None, self.reply_tokens)
         return self.amount
 
-    def settle(self, reply: ProviderReply | None, *, charged: bool) -> None:
+    def settle(self, reply: ProviderReply | None, *, charged: bool, bound: int | None = None) -> None:
         """Count what the request took, and release the rest. Must be called once, whatever came of it.
 
         Args:
@@ -311,14 +313,18 @@ class Reservation:
                 reserved for those that it did not.
             charged: whether it may have been charged without a reply, as after a time-out: it then counts as much as
                 was reserved for it.
+            bound: tokens that its reply was to have at most; None where nothing was sent.
         """
         if reply is None:
             self._on_settled(self.amount if charged else NOTHING)
             return
         self._guess.learn(self._model.model, self._size, reply.prompt_tokens)
+        if bound is not None and reply.completion_tokens is not None:
+            self._guess.learn_beyond(self._model.model, reply.completion_tokens - bound)
         prompt = self.prompt_tokens if reply.prompt_tokens is None else reply.prompt_tokens
         completion = self.reply_tokens if reply.completion_tokens is None else reply.completion_tokens
-        self._on_settled(self._amount(prompt, reply.cached_tokens, completion))
+        used = self._amount(prompt, reply.cached_tokens, completion)
+        self._on_settled(replace(used, usd=max(used.usd, Decimal(repr(reply.billed_usd or 0.0)))))
 
     def _amount(self, prompt: int, cached: int | None, reply: int) -> Amount:
         price = self._model.price
@@ -329,12 +335,24 @@ class Reservation:
         return Amount(exact_cost(price, prompt, cached, reply), prompt + reply)
 
 
-class _PromptGuess:
-    """How many tokens a prompt may have, learnt per model from the most tokens per byte that its server counted."""
+class _TokenGuess:
+    """How many tokens a prompt may have, and a reply beyond its bound, learnt per model from what its server counts."""
 
     def __init__(self) -> None:
         self._per_byte: dict[str, float] = {}
         self._uncounted: set[str] = set()
+        self._beyond: dict[str, int] = {}
+
+    def beyond(self, model: str) -> int:
+        """Return how many tokens beyond its bound a reply of a model should have at most."""
+        return math.ceil(MARGIN * self._beyond.get(model, 0))
+
+    def learn_beyond(self, model: str, tokens: int) -> None:
+        """Learn how many tokens beyond its bound a reply had, as where a server lets a model think outside it."""
+        if tokens > self._beyond.get(model, 0):
+            if model not in self._beyond:
+                logger.warning("%s: a reply had %d tokens beyond its bound; budgets reserve as many", model, tokens)
+            self._beyond[model] = tokens
 
     def bound(self, model: str, size: int) -> int:
         """Return the most tokens that a prompt of `size` bytes should have."""

@@ -348,7 +348,7 @@ def _played(recorded: Completion) -> Completion:
     # a call that was never sent tells nothing of its server when it is played, either
     timed_out = recorded.timed_out and recorded.attempts > 0
     return dataclasses.replace(
-        recorded, timed_out=timed_out, attempts=0, cost_usd=None, url=None, failures=(), cassette=True
+        recorded, timed_out=timed_out, attempts=0, cost_usd=None, billed_usd=None, url=None, failures=(), cassette=True
     )
 
 

@@ -100,7 +100,8 @@ class ProviderReply:
         finish: why it stopped.
         prompt_tokens: as counted by the server; None if it did not; so with the others.
         cached_tokens: how many of those it had in its cache.
-        completion_tokens: tokens of the reply.
+        completion_tokens: tokens of the reply, hidden reasoning included.
+        billed_usd: what the server itself says that it cost, in US dollars; None if it does not.
         served: what the server says of the model: its name, and its fingerprint behind a blank.
     """
 
@@ -111,6 +112,7 @@ class ProviderReply:
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     completion_tokens: int | None = None
+    billed_usd: float | None = None
     served: str | None = None
 
     @property
@@ -187,7 +189,7 @@ says that all is well, and there is no reply that can be read · busy: it has a 
 WORDS: Final = ("text", "thought", "refusal", "finish", "served")
 """What of a reply, and of the completion that it makes, is the server's own words."""
 
-TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
+COUNTED: Final = ("prompt_tokens", "cached_tokens", "completion_tokens", "billed_usd")
 """What of them its server counts."""
 
 SETTINGS: Final = ("temperature", "top_p", "reasoning_effort")
@@ -276,6 +278,7 @@ class Failure:
         charged: whether the server may have done, and charged for, the work all the same.
         lacks: what the server does not take, if it was rejected for that.
         cut: whether it was rejected because the reply's bound was reached before any text.
+        counted: what its server counted all the same; None where it counted nothing.
         halts: whether every further request for this model would fail in the same way until somebody does something:
             credits, keys, quotas. Never of one request alone.
     """
@@ -288,6 +291,7 @@ class Failure:
     lacks: Lack | None = None
     cut: bool = False
     halts: bool = False
+    counted: ProviderReply | None = None
 
     @property
     def endpoint_fault(self) -> bool:

@@ -178,6 +178,7 @@ def test_a_call_without_reply_says_why_and_a_cut_one_how_much_is_missing(replay:
 
 def test_a_prompt_comes_with_all_that_is_known_of_its_call(replay: Replay):
     fields = {"url": "http://here:1/v1", "served": "double-7 fp", "attempts": 2, "cost_usd": 0.25, "latency_s": 2.0}
+    fields["billed_usd"] = 0.3
     records = game(first_bids({**fields, "failures": ("http://here:1/v1: 500",)}))
     (entry,) = calls_in(records)
     page = replay(records, "--prompt", str(entry.n)).out
@@ -196,6 +197,7 @@ def test_a_prompt_comes_with_all_that_is_known_of_its_call(replay: Replay):
         "  tokens      1000/800/50 (prompt/of it cached/reply)",
         "  finish      stop",
         "  price       $0.250000",
+        "  billed      $0.300000 by the server's own count",
         "  read        clean",
     ]
     value = json.loads(replay(records, "--prompt", str(entry.n), "--json").out)

@@ -125,6 +125,8 @@ class Call(Part):
     """Tokens of the reply, hidden reasoning included."""
     cost_usd: Annotated[float, Field(ge=0, le=1e9)] | None = None
     """Price in US dollars; absent unless prices are configured."""
+    billed_usd: Annotated[float, Field(ge=0, le=1e9)] | None = None
+    """What the server itself says that it cost, in US dollars."""
     finish: Short | None = None
     """Why the model stopped, in the server's word: ``stop``, ``length``, …"""
     error: str | None = None

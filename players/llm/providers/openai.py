@@ -28,6 +28,7 @@ from players.llm.providers.wire import (
     message_of,
     read_reply,
     retry_after,
+    usage_of,
 )
 from players.llm.settings import Endpoint, origin_of
 from wolfbus.errors import PlayerError, reason_of
@@ -170,12 +171,20 @@ class OpenAIProvider:
                 line = f"{self.url}: no reply within {seconds:.3g} s"
                 raise Failed(Failure("timeout", line, again=True, charged=True)) from None
             raise Failed(self._connection_failure(error)) from None
+        try:
+            return self._understood(response, request)
+        except Failed as failed:
+            usage = usage_of(_json_or_text(response.content))
+            raise Failed(replace(failed.failure, counted=ProviderReply(None, **usage) if usage else None)) from None
+
+    def _understood(self, response: httpx2.Response, request: Request) -> ProviderReply:
+        """Return what a response says; raises Failed where that is no reply."""
         if response.is_success:
             return self._read(response, request)
         rejection = _json_or_text(response.content)
         if (generated := _rejected_text(rejection)) is not None:
             # the server checks the model's text by itself, and returns what it rejects
-            return ProviderReply(generated[0], finish=generated[1]).mapped(self._cleaned)
+            return ProviderReply(generated[0], finish=generated[1], **usage_of(rejection)).mapped(self._cleaned)
         raise Failed(self._failure(response.status_code, response.headers, rejection, request))
 
     async def close(self) -> None:

@@ -21,6 +21,14 @@ _SEPARATOR: Final = "\n\n"
 """What stands between two messages that are sent as one."""
 
 _MOST_TOKENS: Final = 2**53 - 1
+_MOST_DOLLARS: Final = 1e9
+_DETAILS: Final = (
+    "prompt_tokens_details",
+    "input_tokens_details",
+    "completion_tokens_details",
+    "output_tokens_details",
+)
+_CACHED: Final = ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
 _LONGEST: Final = 366 * 86_400.0
 _DROPPABLE: Final[tuple[Lack, ...]] = ("top_p", "temperature", "reasoning_effort")
 _TELLING_STATUSES: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
@@ -151,7 +159,7 @@ def read_reply(content: bytes) -> ProviderReply:
         refusal=refusal if isinstance(refusal, str) and refusal.strip() else None,
         finish=finish[:64] if isinstance(finish, str) else None,
         served=_served(body),
-        **_usage(body.get("usage")),
+        **usage_of(body),
     )
 
 
@@ -180,23 +188,53 @@ def _content(content: Any) -> tuple[str | None, list[str]]:
     return "".join(texts) if texts else None, thoughts
 
 
-def _usage(usage: Any) -> dict[str, int | None]:
-    if not isinstance(usage, dict):
+def usage_of(body: Any) -> dict[str, Any]:
+    """Return what a body says of tokens and costs, under the names of `ProviderReply`; nothing where it says nothing.
+
+    Some servers count reasoning in the total alone, some have cached tokens beside those of the prompt.
+    """
+    usage = body.get("usage") if isinstance(body, Mapping) else None
+    if not isinstance(usage, Mapping):
         return {}
-    details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    return {
-        "prompt_tokens": _count(usage.get("prompt_tokens")),
-        "cached_tokens": _count(usage.get("prompt_cache_hit_tokens") if cached is None else cached),
-        "completion_tokens": _count(usage.get("completion_tokens")),
-    }
+    parts = [usage, *(part for name in _DETAILS if isinstance(part := usage.get(name), Mapping))]
+
+    def first(*names: str) -> int | None:
+        counts = (_count(part.get(name)) for part in parts for name in names)
+        return next((count for count in counts if count is not None), None)
+
+    prompt, completion = first("prompt_tokens", "input_tokens"), first("completion_tokens", "output_tokens")
+    total, cached = first("total_tokens"), first(*_CACHED)
+    if prompt is not None and cached is not None:
+        written = first("cache_creation_input_tokens") or 0
+        is_beside = cached > prompt or ("cache_read_input_tokens" in usage and "prompt_tokens" not in usage)
+        if is_beside and (total is None or total >= prompt + cached + written + (completion or 0)):
+            prompt += cached + written
+        cached = min(cached, prompt)
+    if total is not None:
+        if prompt is None and completion is not None:
+            prompt = max(0, total - completion)
+        elif prompt is not None and total > prompt:
+            completion = max(completion or 0, total - prompt)
+    reasoning = first("reasoning_tokens")
+    if completion is not None and reasoning is not None and reasoning > completion:
+        completion += reasoning
+    counts = {"prompt_tokens": prompt, "cached_tokens": cached, "completion_tokens": completion}
+    counted = {**counts, "billed_usd": _dollars(usage.get("cost"))}
+    return {name: value for name, value in counted.items() if value is not None}
 
 
 def _count(number: Any) -> int | None:
+    if isinstance(number, str) and number.isascii() and number.isdecimal():
+        number = int(number[:20])
     if isinstance(number, float) and number.is_integer():
         number = int(number)
     whole = isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= _MOST_TOKENS
     return number if whole else None
+
+
+def _dollars(cost: Any) -> float | None:
+    number = _number(str(cost)) if isinstance(cost, int | float | str) and not isinstance(cost, bool) else None
+    return number if number is not None and number <= _MOST_DOLLARS else None
 
 
 def message_of(body: Any) -> tuple[str, list[str]]:

@@ -101,6 +101,22 @@ def test_the_guess_of_a_prompt_follows_what_the_server_counts(clock: Clock) -> N
     assert reserved("x" * 2_000, "other") == prompt_of("x" * 2_000) + 200
 
 
+def test_what_a_model_was_seen_to_think_beyond_its_bound_is_reserved_from_then_on(clock: Clock) -> None:
+    budget = Budget(tokens=50_000)
+    mocked = Mocked(clock, counted(10, 1_100), budget=budget)
+    mocked.default = 10.0
+    mocked.one("a", max_tokens=100)
+
+    async def steps() -> None:
+        for model, beyond in (("tiny", 1_000 * 5 // 4), ("other", 0)):
+            call = asyncio.create_task(mocked.gateway.complete(mocked.question("a", model=model, max_tokens=100)))
+            await asyncio.sleep(1)
+            assert budget.reserved.tokens == prompt_of("a") + 200 + beyond
+            await call
+
+    mocked.during(steps())
+
+
 def test_limits_need_prices_and_are_numbers(clock: Clock) -> None:
     came = Mocked(clock, budget=Budget(usd=1.0)).one(model="m")
     assert 'price of m: add  price = { input = …, output = … }  to [models."m"], in US dollars' in str(came.error)

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from players.llm.gateway import Budget
 from players.llm.provider import Completion, Message
 from tests.llm.tables import tables
 
-from .conftest import KEY, Asking, model_at, question
+from .conftest import KEY, Asking, MakeGateway, model_at, question
 from .server import ScriptedServer, Step, refuse, reply, roles, usage
 
 TABLES: Any = tables(__file__)
@@ -62,6 +63,40 @@ def test_a_reply_is_read_whatever_its_form(asking: Asking, server: ScriptedServe
         expected |= {"served": case["came"].get("served", came["served"]), "text": came["text"]}
     assert {name: came[name] for name in words} == {name: expected[name] for name in words}
     assert came["error"] is None
+
+
+@pytest.mark.parametrize(("usage", "counted"), TABLES["usage"])
+def test_tokens_are_counted_by_whatever_name_and_wherever_reasoning_is(
+    asking: Asking, server: ScriptedServer, usage: dict[str, Any], counted: list[int]
+) -> None:
+    server.plan(Step(reply(usage=usage)))
+    came = asking.one(question(model_at(server)))
+    assert [came.prompt_tokens, came.cached_tokens or 0, came.completion_tokens] == counted
+
+
+def test_what_was_paid_is_counted_where_no_reply_came_of_it(make_gateway: MakeGateway, server: ScriptedServer) -> None:
+    counted = {"usage": usage(1000, 50), "choices": []}
+    server.plan(Step(json.dumps(counted).encode()), Step(json.dumps(counted).encode(), 500))
+    budget = Budget(tokens=100_000)
+    asking = make_gateway(budget=budget)
+    came = asking.one(question(model_at(server)))
+    assert (came.text, came.prompt_tokens, came.completion_tokens) == ('{"bid": 1}', 2000, 100)
+    server.plan(default=Step(json.dumps(counted).encode()))
+    spent = budget.spent.tokens
+    asking.one(question(model_at(server, endpoint={"attempts": 1})))
+    assert budget.spent.tokens == spent + 1050
+
+
+def test_a_servers_own_cost_stands_beside_ones_price(make_gateway: MakeGateway, server: ScriptedServer) -> None:
+    budget = Budget(usd=1.0)
+    asking = make_gateway(budget=budget)
+    server.plan(default=Step(reply(usage=usage(1000, 50) | {"cost": 0.25})))
+    came = asking.one(question(model_at(server, price={"input": 100, "output": 0})))
+    assert (came.cost_usd, came.billed_usd) == (0.1, 0.25)
+    (line,) = asking.gateway.accounts.lines()
+    assert ", $0.10 (its server says $0.25), " in line
+    assert asking.gateway.accounts.summary()["total"]["billed_usd"] == 0.25
+    assert float(budget.spent.usd) == 0.25, "a budget believes the dearer of the two"
 
 
 def test_half_a_character_at_the_end_of_any_text_loses_nothing_else(asking: Asking, server: ScriptedServer) -> None:

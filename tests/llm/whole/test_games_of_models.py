@@ -91,10 +91,15 @@ def test_a_server_that_dies_in_the_middle_leaves_a_finished_game_that_says_so(tm
 
 def test_a_cassette_plays_the_same_game_without_a_model(tmp_path: Path) -> None:
     def script(request):
-        return BABBLE if random.Random(repr(request.messages)).random() < 0.1 else obliging(request)
+        return (
+            BABBLE
+            if random.Random(repr(request.messages)).random() < 0.1
+            else replace(obliging(request), billed_usd=0.5)
+        )
 
     with scripted(script):
         first = played(tmp_path, "--cassette", "tape", game="first")
+    assert {call.billed_usd for call in of(first, "model_call")} == {0.5, None}
     with scripted(lambda _request: BABBLE) as provider:
         again = played(tmp_path, "--replay-cassette", "tape", game="again")
     assert (first.digest, provider.requests) == (again.digest, [])

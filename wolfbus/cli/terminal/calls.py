@@ -186,6 +186,7 @@ def _facts(entry: RecordedCall) -> Iterator[str]:
         ("tokens", f"{tokens} (prompt/of it cached/reply)" if tokens else None),
         ("finish", call.finish),
         ("price", None if call.cost_usd is None else f"${call.cost_usd:.6f}"),
+        ("billed", None if call.billed_usd is None else f"${call.billed_usd:.6f} by the server's own count"),
         ("read", ", ".join(reading or "open" for reading in entry.readings)),
     ):
         if words:
