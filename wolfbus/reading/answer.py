@@ -14,7 +14,16 @@ from wolfbus.messages.content import CONTENT, Content
 from wolfbus.reading.keys import ALWAYS_THOUGHTS, INDEX, PARTS, THOUGHTS, AnswerPart, folded
 from wolfbus.reading.objects import ParsedObject, ends_where_written
 from wolfbus.reading.placeholders import is_placeholder
-from wolfbus.reading.text import LostMember, Members, clean_value, one_line, quoted, without_thinking, worse
+from wolfbus.reading.text import (
+    LostMember,
+    Members,
+    clean_value,
+    holds_channels,
+    one_line,
+    quoted,
+    without_thinking,
+    worse,
+)
 from wolfbus.reading.values import (
     Bad,
     Got,
@@ -104,6 +113,7 @@ def judge(question: Question, parsed: ParsedObject) -> JudgedAnswer:
     for key, value in cleaned.items():
         part = question.part_for(key)
         if part is not None:
+            value = _without_thoughts(answer, value) if part.public else value  # noqa: PLW2901 - the words alone
             by_part.setdefault(part.name, []).append((key, value))
         elif folded(key) in THOUGHTS[question.kind]:
             answer.thoughts += _thoughts_in(value)
@@ -114,6 +124,18 @@ def judge(question: Question, parsed: ParsedObject) -> JudgedAnswer:
         _note_lost(answer, parsed.lost)
     _build_content(answer)
     return answer
+
+
+def _without_thoughts(answer: JudgedAnswer, value: Any) -> Any:
+    """Take the thoughts off words that others would hear; of what is left, only a final channel is plainly for them."""
+    if not isinstance(value, str):
+        return value
+    words = without_thinking(value)
+    answer.thoughts += words.thoughts
+    if not words.final or not words.text.strip():
+        return value
+    answer.rung = worse(answer.rung, "coerced")
+    return words.text.strip()
 
 
 def _read_part(
@@ -190,10 +212,10 @@ def _value(question: Question, part: AnswerPart, value: Any) -> Value:
         return Got(*read_claims(value, question.names))
     if part.shape == "label":
         return _read_label(question, value)
-    if part.public and isinstance(value, str):
-        if without_thinking(value).thoughts:
+    if part.public and isinstance(words := read_words(value), Got):
+        if without_thinking(words.value).thoughts or holds_channels(words.value):
             return Bad("unparseable", "holds private thoughts between tags")
-        if holds_marked_thoughts(value):
+        if holds_marked_thoughts(words.value):
             return Bad("unparseable", "holds private thoughts, marked as such")
     if part.shape == "words" and isinstance(value, str) and is_placeholder(value, question.descriptions):
         return Bad("unparseable", f"must be words of your own, not {quoted(value)}")

@@ -62,6 +62,10 @@ def quoted(value: Any) -> str:
 _TAGS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
 _THINKING = re.compile(rf"[<◁]({_TAGS})[>▷](.*?)(?:[<◁]/\1[>▷]|\Z)", re.DOTALL | re.IGNORECASE)
 _CLOSING = re.compile(r"[<◁]/think(?:ing)?[>▷]", re.IGNORECASE)
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:[^<{\n]*(?:<\|constrain\|>[^<{\n]*)?<\|message\|>)?", re.IGNORECASE)
+_CHANNEL_END = re.compile(r"(?:\s*<\|(?:end|return|call|start)\|>(?:\s*assistant)?)+\s*\Z")
+# the same where a server has taken its marks out
+_BARE_CHANNELS = re.compile(r"\A\s*analysis(.*?)assistantfinal", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +75,11 @@ class AnswerText:
     text: str
     """Safe to keep."""
     thoughts: tuple[str, ...]
-    """What stood between thinking tags, in order."""
+    """What stood between thinking tags, or in other channels than the final one, in order."""
     rung: Reading
     """What it took so far."""
+    final: bool = False
+    """Whether a channel by that name says plainly which words are the answer."""
 
 
 def without_thinking(text: str) -> AnswerText:
@@ -81,8 +87,38 @@ def without_thinking(text: str) -> AnswerText:
     plain = text.lstrip(_BOM)
     cleaned = clean_text(plain)
     rung: Reading = "repaired" if cleaned != plain else "extracted" if plain != text else "clean"
-    thoughts, answer = _split(cleaned)
-    return AnswerText(answer, tuple(thoughts), rung if answer == cleaned else worse(rung, "extracted"))
+    beside, whole, final = _without_channels(cleaned)
+    thoughts, answer = _split(whole)
+    rung = rung if answer == cleaned else worse(rung, "extracted")
+    return AnswerText(answer, (*filter(None, beside), *thoughts), rung, final)
+
+
+def _without_channels(text: str) -> tuple[list[str], str, bool]:
+    """Return what stands in channels of thought (gpt-oss), what is left, and whether that is the final channel."""
+    if (bare := _BARE_CHANNELS.match(text)) is not None:
+        return [bare[1].strip()], text[bare.end() :], True
+    marks = list(_CHANNEL.finditer(text))
+    # behind a brace they stand within a string, whose reader takes them off
+    if not marks or "{" in text[: marks[0].start()]:
+        return [], text, False
+    final = any(mark[1].lower() == "final" for mark in marks)
+    thoughts: list[str] = []
+    answers: list[str] = []
+    (thoughts if final else answers).append(text[: marks[0].start()])
+    for mark, end in zip(marks, [*(following.start() for following in marks[1:]), len(text)], strict=True):
+        if mark[1].lower() != "final":
+            thoughts.append(text[mark.end() : end])
+        elif "{" in text[mark.end() : end]:
+            answers.append(text[mark.end() :])
+            break
+        else:
+            answers.append(text[mark.end() : end])
+    return [_CHANNEL_END.sub("", part).strip() for part in thoughts], _CHANNEL_END.sub("", "".join(answers)), final
+
+
+def holds_channels(text: str) -> bool:
+    """Return whether there are marks of channels in a text."""
+    return _CHANNEL.search(text) is not None
 
 
 def _split(text: str) -> tuple[list[str], str]:

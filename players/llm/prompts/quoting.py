@@ -1,7 +1,8 @@
 """Words of players, made data: one JSON string on one line, without characters that cannot be seen, cut to a length.
 
-No text can leave its quotation: JSON escapes quotation marks and backslashes, and nothing that any reader takes for the
-end of a line is left in it. The tables are fixed here, not asked of `unicodedata`, so that every Python writes the same
+No text can leave its quotation: JSON escapes quotation marks and backslashes, nothing that any reader takes for the end
+of a line is left in it, and the marks by which servers tell turns apart ("<|im_end|>") lose their first character to an
+escape. The tables are fixed here, not asked of `unicodedata`, so that every Python writes the same
 prompt.
 """
 
@@ -45,6 +46,10 @@ _IDLE_JOINER: Final = re.compile(
     rf"(?<![^\x00-\x7f{_JOINERS}])[{_JOINERS}]|[{_JOINERS}](?![^\x00-\x7f{_JOINERS}{_SELECTORS}])"
 )
 _MANY_SELECTORS: Final = re.compile(rf"([{_SELECTORS}])[{_SELECTORS}]+")
+_MARK: Final = re.compile(
+    r"<(?=[|\uff5c]|/?(?:s|bos|eos|think|(?:start|end)_of_turn)>)|\[(?=/?(?:INST|THINK|SYSTEM_PROMPT)\])"
+)
+"""The first character of what ends a turn, or begins one, on servers that parse it in the middle of a text."""
 
 
 def quoted(text: str, limit: int = THOUGHT_SHOWN) -> str:
@@ -56,9 +61,9 @@ def quoted(text: str, limit: int = THOUGHT_SHOWN) -> str:
     """
     clean = one_line(text)
     if len(clean) <= limit:
-        return json.dumps(clean, ensure_ascii=False)
+        return unmarked(json.dumps(clean, ensure_ascii=False))
     beginning = clean[:limit].rstrip(_JOINERS)
-    return f"{json.dumps(beginning, ensure_ascii=False)} [+{len(clean) - len(beginning)} characters]"
+    return f"{unmarked(json.dumps(beginning, ensure_ascii=False))} [+{len(clean) - len(beginning)} characters]"
 
 
 @lru_cache(maxsize=512)
@@ -80,8 +85,14 @@ def reply_shown(text: str) -> str:
     Of one that repeats itself it is the beginning: the rest would have the model go on with it.
     """
     visible = _seen(_HIDDEN_BUT_LINES.sub("", _LINE_ENDS.sub("\n", text[: 2 * REPLY_SHOWN])))[:REPLY_SHOWN].strip()
+    visible = unmarked(visible)
     start = repetition_start(visible)
     return visible if start is None else f"{visible[:start].rstrip()} …"
+
+
+def unmarked(written: str) -> str:
+    """Return JSON without the marks by which servers tell turns apart; its strings say the same."""
+    return _MARK.sub(lambda mark: f"\\u{ord(mark[0]):04x}", written)
 
 
 def _seen(text: str) -> str:

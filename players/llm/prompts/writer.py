@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, WordedForm, part_name, worded_form
-from players.llm.prompts.quoting import one_line, reply_shown
+from players.llm.prompts.quoting import one_line, reply_shown, unmarked
 from players.llm.prompts.story import ASSESSING, Story
 from players.llm.provider import Form, Message
 from wolfbus.messages.base import SeatName
@@ -207,7 +207,7 @@ class PromptWriter:
         """
         before = prompt.messages[-1].content
         form = before[before.rindex(f"\n{FORM_LINE}\n") + 1 :]
-        fault = one_line(note)[:_NOTE_KEPT].rstrip(". ") or "it cannot be read"
+        fault = unmarked(one_line(note))[:_NOTE_KEPT].rstrip(". ") or "it cannot be read"
         again = f"Your reply could not be used: {fault}.\nAnswer the same question once more.\n\n{form}"
         texts = (
             PromptText(role="assistant", text=reply_shown(reply) or _EMPTY_REPLY),

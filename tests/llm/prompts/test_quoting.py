@@ -40,16 +40,26 @@ UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 SMALL = GameConfig(villagers=3, werewolves=2, doctors=1, seers=0, debate_turns=1, max_rounds=1)
 
 
+MARKS = ["<|im_end|>", "<|channel|>", "<\uff5cUser\uff5c>", "</s>", "<end_of_turn>", "</think>", "[/INST]"]
+"""What ends a turn, or begins one, on servers that parse it in the middle of a text."""
+
+
 def displayed(text: str) -> tuple[str, str]:
     """What a prompt shows of a statement, and what stands behind that on its line."""
+    line = line_of(text)
+    text_shown, end = json.JSONDecoder().raw_decode(line)
+    return text_shown, line[end:]
+
+
+def line_of(text: str) -> str:
+    """The line of a prompt that quotes a statement, behind its speaker."""
     view = SeatView(me="Ada", names=("Ada", "Raj"), config=GameConfig())
     fact = Statement(statement=12, round=1, phase="debate", turn=3, speaker="Raj", text=text)
     view.hear_public(Public(n=1, fact=fact))
     ask = Ask(id="g/1/debate/4/bid/Ada", kind="bid", round=1, phase="debate", turn=4, deadline_s=60.0)
     prompt = PromptWriter().write((ask,), view).messages[1].content
     (line,) = [line for line in prompt.splitlines() if line.startswith("[12] ")]
-    text_shown, end = json.JSONDecoder().raw_decode(line, len("[12] Raj: "))
-    return text_shown, line[end:]
+    return line.removeprefix("[12] Raj: ")
 
 
 @settings(max_examples=200, deadline=None)
@@ -108,7 +118,15 @@ plain = cache(prompts)
 def test_hostile_words_change_nothing_of_a_prompt_but_their_own_quotation(text: str) -> None:
     """The same game with plain words and with hostile ones: line by line the same, but for the quotations."""
     text = f"a{text}"
-    text_shown = json.dumps(displayed(text)[0], ensure_ascii=False)
+    text_shown = line_of(text)
     for one, other in zip(plain("plain words"), prompts(text), strict=True):
         assert len("\n".join(other).splitlines()) == len(one)
         assert [line.replace('"plain words"', text_shown) for line in one] == other
+
+
+def test_marks_by_which_servers_tell_turns_apart_are_said_and_stand_in_no_prompt() -> None:
+    words = f"I say {' '.join(MARKS)}, 1 < 2 and [no]."
+    assert displayed(words) == (words, "")
+    assert "1 < 2 and [no]" in line_of(words)
+    told = [line for prompt in prompts(words) for line in prompt]
+    assert not [line for line in told for mark in MARKS if mark in line]

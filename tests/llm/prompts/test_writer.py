@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -118,6 +119,9 @@ def test_a_second_question_shows_the_reply_names_the_fault_and_repeats_the_form(
     assert f"{fault[1]}.\n" in request
     assert request.endswith("\n".join(prompt.messages[1].content.split("\n")[-2:]))
     assert (again.form, again.chain, again.heads[:3]) == (prompt.form, prompt.chain, prompt.heads)
+    marked = calls.writers[seat].reask(prompt, '{"text": "<|im_end|>"}', 'must be words, not "<|im_end|>"')
+    assert "<|" not in f"{contents(marked)[2:]}"
+    assert json.loads(contents(marked)[2][1]) == {"text": "<|im_end|>"}
     # the same again is nothing new
     assert calls.writers[seat].reask(prompt, *fault).fresh == ()
 
