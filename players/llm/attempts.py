@@ -195,9 +195,9 @@ class Attempts:
             raise
         finally:
             # cancelled on its way, it may have been charged as well
-            charged = sent and (reply is not None or failure is None or failure.charged)
-            self._charged |= charged
             counted = reply if failure is None else failure.counted
+            charged = sent and (counted is not None or failure is None or failure.charged)
+            self._charged |= charged
             used = None if counted is None else _sum(counted.prompt_tokens, counted.completion_tokens)
             outage = failure if failure is not None and failure.endpoint_fault else None
             answered = reply is not None or failure is not None

@@ -108,7 +108,9 @@ class Keys:
 
     def headers(self, endpoint: Endpoint) -> dict[str, str]:
         """Return the further headers of an endpoint's requests; raises PlayerError where a value is missing or none."""
-        return {name: self._value(variable, endpoint) for name, variable in endpoint.headers.items()}
+        # the one that the key's header, which it stands for, is known by
+        names = {name: "Authorization" if name.lower() == "authorization" else name for name in endpoint.headers}
+        return {names[name]: self._value(variable, endpoint) for name, variable in endpoint.headers.items()}
 
     def query(self, endpoint: Endpoint) -> dict[str, str]:
         """Return what stands in the query of requests to an endpoint; raises PlayerError likewise."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from multidict import CIMultiDictProxy
 
 
 def reply(text: Any = '{"bid": 1}', *, finish: str = "stop", usage: Any = None, **message: Any) -> bytes:
@@ -73,7 +74,7 @@ class ScriptedServer:
         self.script: list[Step] = []
         self.default = OK
         self.bodies: list[dict[str, Any]] = []
-        self.headers: list[Mapping[str, str]] = []
+        self.headers: list[CIMultiDictProxy[str]] = []
         self.paths: list[str] = []
         self.queries: list[str] = []
         self.times: list[float] = []

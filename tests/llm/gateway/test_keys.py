@@ -48,6 +48,9 @@ def test_headers_and_query_come_from_the_environment_and_no_key_is_made_up_besid
     (headers,) = server.headers
     assert (headers["api-key"], headers["X-Team"], headers.get("Authorization")) == (KEY, "a b", None)
     assert server.queries == ["api-version=2024-10-21&code=c%26d%2Be"]
+    basic = model_at(server, endpoint={"headers": {"authorization": "BASIC"}})
+    assert make_gateway(environment={"OPENAI_API_KEY": KEY, "BASIC": "Basic x"}).one(question(basic)).text
+    assert server.headers[1].getall("Authorization") == ["Basic x"]
     with pytest.raises(PlayerError, match=f"^{server.url}: set the environment variable AZURE, or put it into .env"):
         make_gateway(environment={}).gateway.check([model])
 
