@@ -285,13 +285,15 @@ class Reservation:
 
     Attributes:
         prompt_tokens: the most tokens that its prompt should have.
-        reply_tokens: the most tokens that its reply can have.
+        reply_tokens: the most tokens that its reply may have.
+        beyond: the most tokens that its server may let it have beyond that.
         amount: what was reserved.
     """
 
     def __init__(self, question: ModelQuestion, guess: _TokenGuess, on_settled: Callable[[Amount], None]) -> None:
         self.prompt_tokens = 0
         self.reply_tokens = 2 * question.model.max_tokens
+        self.beyond = 0
         self.amount = NOTHING
         self._model = question.model
         self._guess = guess
@@ -301,8 +303,8 @@ class Reservation:
     def worst(self) -> Amount:
         """Return the most that the request could take, from what is known of the model now; that is reserved."""
         self.prompt_tokens = self._guess.bound(self._model.model, self._size)
-        self.reply_tokens = 2 * self._model.max_tokens + self._guess.beyond(self._model.model)
-        self.amount = self._amount(self.prompt_tokens, None, self.reply_tokens)
+        self.beyond = self._guess.beyond(self._model.model)
+        self.amount = self._amount(self.prompt_tokens, None, self.reply_tokens + self.beyond)
         return self.amount
 
     def settle(self, reply: ProviderReply | None, *, charged: bool, bound: int | None = None) -> None:
@@ -322,7 +324,7 @@ class Reservation:
         if bound is not None and reply.completion_tokens is not None:
             self._guess.learn_beyond(self._model.model, reply.completion_tokens - bound)
         prompt = self.prompt_tokens if reply.prompt_tokens is None else reply.prompt_tokens
-        completion = self.reply_tokens if reply.completion_tokens is None else reply.completion_tokens
+        completion = self.reply_tokens + self.beyond if reply.completion_tokens is None else reply.completion_tokens
         used = self._amount(prompt, reply.cached_tokens, completion)
         self._on_settled(replace(used, usd=max(used.usd, Decimal(repr(reply.billed_usd or 0.0)))))
 
