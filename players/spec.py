@@ -258,6 +258,16 @@ class BrainContext(Closable):
             if models := self.models_of(brains):
                 self.gateway.probe(models)
 
+    def halted(self, brains: Iterable[str]) -> str | None:
+        """Return one line on the first model of `brains` that can be asked no more for now; None if all can be."""
+        if self._gateway is None:
+            return None
+        return next(filter(None, map(self._gateway.halted, self.models_of(brains))), None)
+
+    def is_asking(self, game: str) -> bool:
+        """Return whether a model is being asked something of a game."""
+        return self._gateway is not None and self._gateway.is_asking(game)
+
     @contextlib.contextmanager
     def _hint_at_models_file(self, brains: Sequence[str]) -> Iterator[None]:
         """Add to what is wrong with models that some names may be aliases, if no file was given that tells them."""

@@ -97,6 +97,7 @@ class ModeratorActor(PooledActor):
         self._deadlines = RequestClock(context.timers, partial(tell_if_alive, self.actor_ref, Expired()))
         self._landing: _Landing | None = None
         self._stop_reason: WolfError | None = None
+        self._stays = False
         self._handing_over = False
         self._done = False
 
@@ -134,7 +135,7 @@ class ModeratorActor(PooledActor):
             else:
                 self._commit(self._steps.advance())
         elif isinstance(message, LeaveGame):
-            self._break_off(message.reason)
+            self._break_off(message)
         elif isinstance(message, HandOver):
             self._handing_over = True
             if self._landing is None:
@@ -168,14 +169,20 @@ class ModeratorActor(PooledActor):
                 waiting.append(request)
         return waiting
 
-    def _break_off(self, reason: WolfError) -> None:
-        """End the game where it stands; the record keeps what was reported so far, and says why it ends."""
+    def _break_off(self, message: LeaveGame) -> None:
+        """End the game where it stands; its record keeps what was reported, and says why unless it is to go on."""
         if self._stop_reason is None:
-            self._stop_reason = reason
-            if isinstance(reason, BusError) or self._builder.count == 0:
-                self._end_game(None, reason)
+            self._stop_reason, self._stays = message.reason, message.stays
+            if isinstance(message.reason, BusError) or self._builder.count == 0:
+                self._end_game(None, message.reason)
             elif self._landing is None:
-                self._commit_stop(reason)
+                self._stop_here(message.reason)
+
+    def _stop_here(self, reason: WolfError) -> None:
+        if self._stays:
+            self._end_game(None, reason)
+        else:
+            self._commit_stop(reason)
 
     def _commit_stop(self, reason: WolfError) -> None:
         self._commit(Step((Stopped(reason=str(reason)),), (), None))
@@ -307,7 +314,7 @@ class ModeratorActor(PooledActor):
             if landing.stopped:
                 self._end_game(None, self._stop_reason)
             else:
-                self._commit_stop(self._stop_reason)
+                self._stop_here(self._stop_reason)
             return
         if self._handing_over:
             self._end_game(None, None)

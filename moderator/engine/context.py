@@ -261,9 +261,15 @@ class Expired:
 
 @dataclass(frozen=True, slots=True)
 class LeaveGame:
-    """The game cannot go on."""
+    """The game cannot go on.
+
+    Attributes:
+        reason: why.
+        stays: whether it is left where it stands, to be gone on with, and its record does not say that it was stopped.
+    """
 
     reason: WolfError
+    stays: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import START, Id, join_id, parse_id
-from wolfbus.errors import BusDown, BusError, Fenced, RecordError, StreamLost, WolfError
+from wolfbus.errors import BusDown, BusError, Fenced, ModelHalted, RecordError, StreamLost, WolfError
 from wolfbus.messages.base import Part
 from wolfbus.messages.events import Opened
 from wolfbus.record.writer import RecordFile
@@ -263,8 +263,8 @@ class Games:
             with self._lock:
                 if self._games.get(result.game) is ref:
                     del self._games[result.game]
-            if not isinstance(result.error, Fenced):
-                # of a game that was fenced off the messages wait for whoever takes it up
+            if not isinstance(result.error, Fenced | ModelHalted):
+                # otherwise the messages wait for whoever takes it up
                 self._cursors.remove_game(result.game)
             over(result)
 
@@ -315,15 +315,18 @@ class Games:
         for ref in refs:
             ref.actor_stopped.wait()
 
-    def break_off(self, reason: WolfError, game: str | None = None, wait_s: float = 0.0) -> None:
+    def break_off(
+        self, reason: WolfError, game: str | None = None, wait_s: float = 0.0, *, stays: bool = False
+    ) -> None:
         """End every game where it stands, or one, with the reason in its record.
 
         Args:
             reason: why; it stands in the news too, which spectators read.
             game: which one; None for all.
             wait_s: longest time to wait until all have left, >= 0.
+            stays: whether it is to be gone on with: then nothing more is recorded.
         """
-        refs = self._tell_games(LeaveGame(reason), game)
+        refs = self._tell_games(LeaveGame(reason, stays), game)
         until = time.monotonic() + wait_s
         for ref in refs if wait_s else ():
             ref.actor_stopped.wait(max(until - time.monotonic(), 0.0))

@@ -77,15 +77,16 @@ class Host:
             self._term = term
             return term.moderate(playing)
 
-    def break_off(self, reason: WolfError, game: str | None = None) -> None:
+    def break_off(self, reason: WolfError, game: str | None = None, *, stays: bool = False) -> None:
         """Break off every game that was asked for, or one; each record says why. Any thread may call it.
 
         Args:
             reason: why; it stands in the news too, which spectators read.
             game: which one; None for all.
+            stays: whether it is to be gone on with: then nothing more is recorded.
         """
         if self._term is not None:
-            self._term.break_off(reason, game)
+            self._term.break_off(reason, game, stays=stays)
 
     def leave(self, reason: str) -> None:
         """End the term, and leave every game where it stands, to whoever goes on with it. Any thread may call it.

@@ -169,20 +169,20 @@ class Term:
             self._games.break_off(Fenced(ended.reason))
         return ended
 
-    def break_off(self, reason: WolfError, game: str | None) -> None:
+    def break_off(self, reason: WolfError, game: str | None, *, stays: bool = False) -> None:
         """Break off every game that was asked for, or one; see `Host.break_off`. Any thread may call it."""
         # at once: nothing that follows from the reason may be heard before it
-        self._games.break_off(reason, game)
-        self._queued(self._break_off)(reason, game)
+        self._games.break_off(reason, game, stays=stays)
+        self._queued(self._break_off)(reason, game, stays)
 
     def leave_games(self) -> None:
         """Have every game left where it stands, at once; see `Host.leave`. Any thread may call it."""
         self._games.hand_over(wait=False)
 
-    def _break_off(self, reason: WolfError, game: str | None) -> None:
+    def _break_off(self, reason: WolfError, game: str | None, stays: bool) -> None:
         # what was asked for before, and is not begun, gets a record too
         self._scheduler.open_games()
-        self._games.break_off(reason, game)
+        self._games.break_off(reason, game, stays=stays)
 
     def _take_over(self) -> None:
         """Go on where the last moderator stopped, or open a new session; then ask who is here.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, replace
@@ -83,6 +84,7 @@ class Gateway:
         self._unread = _Unread(give_up)
         self._ended: WolfError | None = None
         self._halted: dict[tuple[Endpoint, str], str] = {}
+        self._under_way: Counter[str] = Counter()
         self._providers = providers
         # of whoever opens it, not of the thread of the first call: a provider may look there whose calls it makes
         self._context = copy_context()
@@ -118,6 +120,8 @@ class Gateway:
         if (reason := self._unread.given_up(question.model)) is not None:
             self._give_up(reason, question)
             return Completion(error=reason)
+        game = game_of(question)
+        self._under_way[game] += 1
         try:
             if self._cassette is not None and (recorded := self._cassette.find(question)) is not None:
                 self.accounts.add(question.model.model, question.purpose, recorded)
@@ -133,10 +137,16 @@ class Gateway:
         except Exception as error:
             logger.exception("%s: a call failed inside the gateway", question.label)
             return Completion(error=f"the gateway failed: {type(error).__name__}")
+        finally:
+            self._under_way[game] -= 1
+
+    def is_asking(self, game: str) -> bool:
+        """Return whether a question of a game is under way; any thread may call it."""
+        return self._under_way[game] > 0
 
     async def _ask_unless_halted(self, question: ModelQuestion) -> Completion:
         model = question.model
-        halted = self._halted.get((model.endpoint, model.model))
+        halted = self.halted(model)
         if halted is None:
             completion = await self._ask(question)
             if not completion.halts:
@@ -145,8 +155,12 @@ class Gateway:
         else:
             completion = Completion(error=halted, halts=True)
         # every time: each of its games ends by itself, and games may have begun since
-        self._report_fatal(ModelHalted(halted, question.label.partition("/")[0]))
+        self._report_fatal(ModelHalted(halted, game_of(question)))
         return completion
+
+    def halted(self, model: Model) -> str | None:
+        """Return one line on why a model is asked no more until somebody does something; None if it is."""
+        return self._halted.get((model.endpoint, model.model))
 
     def note_reading(self, question: ModelQuestion, completion: Completion, why: str | None) -> None:
         """Note what a reply was read as, from a job of this gateway.
@@ -288,7 +302,7 @@ class Gateway:
         return server
 
     def _give_up(self, why: str, question: ModelQuestion) -> None:
-        self._report_fatal(GivenUp(why, question.label.partition("/")[0]))
+        self._report_fatal(GivenUp(why, game_of(question)))
 
     def _end_if_fatal(self, error: WolfError) -> None:
         if isinstance(error, BudgetSpent | CassetteError | ConfigError):
@@ -311,6 +325,11 @@ class Gateway:
     async def _close_servers(self) -> None:
         for server in self._servers.values():
             await server.provider.close()
+
+
+def game_of(question: ModelQuestion) -> str:
+    """Return the id of the game that a question is of: its label is a request's id."""
+    return question.label.partition("/")[0]
 
 
 _FAULT_SHOWN: Final = 200

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from wolfbus.cli import FAILED, INTERRUPTED, options
+from wolfbus.cli import FAILED, HALTED, INTERRUPTED, options
 from wolfbus.cli.seating import seat_in_roles
 from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
 from wolfbus.cli.view import game_page
+from wolfbus.errors import ModelHalted
 from wolfbus.running.brains import load_config, open_brain_context, print_estimate, quiet_brains, rehearse
 from wolfbus.vocabulary import SCRIPTS
 
@@ -202,9 +203,11 @@ def _print_result(
             _print_ending(ending, game.over.digest, path, accounts)
         return 0
     if game is None:
+        code = INTERRUPTED
         click.echo(f"wolfbus: interrupted{f'; the record so far is in {path}' if path.exists() else ''}", err=True)
     else:
         error = game.over.error if game.over is not None else None
+        code = HALTED if isinstance(error, ModelHalted) else FAILED
         click.echo(f"wolfbus: {error if error is not None else 'the game did not finish'}", err=True)
         if path.exists():
             click.echo(f"wolfbus: the record so far is in {path}", err=True)
@@ -212,7 +215,7 @@ def _print_result(
         click.echo(f"wolfbus: {line}", err=True)
     if as_json and accounts is not None:
         click.echo(json.dumps({"calls": accounts.summary()}))
-    return INTERRUPTED if game is None else FAILED
+    return code
 
 
 def _print_summary(game: Game, ending: GameEnding, digest: str, path: Path, accounts: Accounts | None) -> None:

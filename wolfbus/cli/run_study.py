@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wolfbus.cli import FAILED, INTERRUPTED
+from wolfbus.cli import FAILED, HALTED, INTERRUPTED
 from wolfbus.cli.options import (
     PATH,
     config_option,
@@ -27,7 +27,7 @@ from wolfbus.study.designs import KINDS_OF_DESIGN
 from wolfbus.study.settings import MOST_GAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from wolfbus.running.loading import RunOptions
     from wolfbus.running.study_run import StudyRun
@@ -96,7 +96,8 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     """Play a study: many games of the same rules, each with its own seed, seated by a design.
 
     The folder gets a manifest (study.json), the study as TOML, and a record of every game. Ctrl-C, a full disk or a
-    kill lose only what was under way: `--resume` plays what is missing. Exits 0 if every game ended.
+    kill lose only what was under way: `--resume` plays what is missing. Exits 0 if every game ended, 3 if games halted
+    since a model of theirs can be asked no more for now, as where credits ran out: `--resume` goes on with them.
 
     \b
     wolfbus run --games 100 --players scripted --seed 1 --out runs/first
@@ -168,9 +169,9 @@ def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
         result["study_hash"] = manifest.study_hash
         click.echo(json.dumps({**result, **totals}, allow_nan=False))
     else:
-        click.echo(
-            "\n".join(summary_lines(totals, study_run.folder, study_run.plan.study, settings.name, study_run.errors))
-        )
+        told = study_run.errors, study_run.halts
+        lines = summary_lines(totals, study_run.folder, study_run.plan.study, settings.name, *told)
+        click.echo("\n".join(lines))
         if totals["ended"]:
             scope = "all records; publish it" if manifest.complete else "the records so far; more games change it"
             click.echo(f"Hash    {manifest.study_hash}  (of {scope})")
@@ -185,6 +186,12 @@ def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
         # what games cost that did not end stands nowhere else
         for line in study_run.usage_lines:
             _warn(f"in this run, {line}")
+    return _report_ending(study_run, ending, totals)
+
+
+def _report_ending(study_run: StudyRun, ending: str, totals: Mapping[str, Any]) -> int:
+    """Print how to go on with a study that is not complete; returns the exit code."""
+    settings, folder = study_run.study.settings, shlex.quote(str(study_run.folder))
     command = f"wolfbus run --resume --out {folder}{study_run.options.resume_options()}"
     if ending == "interrupted":
         _warn(f"interrupted; {totals['ended']} of {totals['games']} games are played; go on with: {command}")
@@ -195,7 +202,11 @@ def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
             command += " --budget-tokens MORE" if settings.budget_tokens is not None else ""
         _warn(f"{study_run.halted.why}; go on with: {command}")
         return FAILED
-    if not manifest.complete:
+    if totals["halted"]:
+        halted = f"{totals['halted']} of {totals['games']} games halted: a model of theirs can be asked no more for now"
+        _warn(f"{halted}; once it can, go on with: {command}")
+        return HALTED
+    if not study_run.manifest.complete:
         _warn(f"{totals['failed']} of {totals['games']} games failed; try them again with: {command}")
         return FAILED
     return 0

@@ -91,6 +91,7 @@ class AgendaExecutor(StudyExecutor):
         self._unposted: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._posting = threading.Lock()
         self._is_withdrawn = False
+        self._goes_on = False
         self._after = "0-0"
         self._uncollected: list[tuple[str, FinishedGame]] = []
         self._ended = threading.Event()
@@ -159,7 +160,7 @@ class AgendaExecutor(StudyExecutor):
                 with contextlib.suppress(BusError):
                     self.look()
             if not hasty:
-                self._agenda.remove()
+                self._agenda.remove(goes_on=self._goes_on)
                 if self._budget is not None:
                     self._budget.remove()
 
@@ -227,11 +228,11 @@ class AgendaExecutor(StudyExecutor):
         from moderator.engine.reexecution import Verifier
 
         result = fetch_record(self._bus, planned, finished.house, self._folder, self._config, Verifier())
+        if not isinstance(result, GameResult) and finished.error is not None:
+            return self._unfinished(planned, finished, finished.error)
         self._bus.expire(finished.house, planned.game, KEPT_S)
         if isinstance(result, GameResult):
             return result
-        if finished.error is not None:
-            return failed_result(planned, finished.error, finished.seconds)
         self._refuted[finished.number] += 1
         set_aside(self._folder / planned.record)
         self._note(f"game {planned.game}: what worker {finished.house} played does not hold: {result}")
@@ -239,6 +240,14 @@ class AgendaExecutor(StudyExecutor):
             self._agenda.put_back(finished.number)
             return None
         return failed_result(planned, f"{_TRIES} records of it did not hold, the last since {result}", finished.seconds)
+
+    def _unfinished(self, planned: PlannedGame, finished: FinishedGame, why: str) -> GameResult:
+        """Return the result of a game that failed, or that halted, and is kept on the bus to be gone on with."""
+        if finished.result is None or finished.result.state != "halted":
+            self._bus.expire(finished.house, planned.game, KEPT_S)
+            return failed_result(planned, why, finished.seconds)
+        self._goes_on = True
+        return failed_result(planned, why, finished.seconds, "halted")
 
     def _note(self, line: str) -> None:
         """Say what came over the agenda and does not count, and keep it in the folder; of very much, the first of it.

@@ -27,7 +27,7 @@ from wolfbus.running.results import ended_result, failed_result, head_of
 from wolfbus.service.lifecycle import drain
 from wolfbus.study.agenda import ClaimedGame, StudyAgenda
 from wolfbus.study.folder import set_aside
-from wolfbus.study.journal import GameResult
+from wolfbus.study.journal import GameResult, State
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Halt
 from wolfbus.vocabulary import SCRIPTS
@@ -236,6 +236,7 @@ class AgendaWorker:
         self._bus = bus
         self._lease_s = lease_s
         self._playing: dict[str, ClaimedGame] = {}
+        self._halting: list[Game] = []
         self._news: queue.SimpleQueue[Game | WolfError | _NewFork | None] = queue.SimpleQueue()
         self._forks: ForkMaker | None = None
         self._halt: Halt | None = None
@@ -332,6 +333,11 @@ class AgendaWorker:
                 error = f"{DEATHS} workers died while they played it, and got it no further"
                 self._agenda.finish(claimed, self._name, failed_result(game, error, 0.0))
                 continue
+            if (halted := self._halted(game)) is not None:
+                self._agenda.finish(claimed, self._name, failed_result(game, halted, 0.0, "halted"))
+                # the next are taken at once
+                self.wake()
+                continue
             self._playing[game.game] = claimed
             if earlier is None and (claimed.times or claimed.house):
                 # of a worker that is gone; where that cannot be done, as on a full disk, --resume does it
@@ -341,6 +347,10 @@ class AgendaWorker:
                 self._make_fork(claimed)
             else:
                 self._open(claimed, earlier)
+
+    def _halted(self, game: PlannedGame) -> str | None:
+        """Return why a game cannot be played for now: a model of it is asked no more; None if it can be."""
+        return None if self._brain_context is None else self._brain_context.halted(game.brains)
 
     def _open(self, claimed: ClaimedGame, earlier: EarlierPlay | None) -> None:
         """Have a game played, from where it stands."""
@@ -371,7 +381,8 @@ class AgendaWorker:
         if isinstance(ready, WolfError):
             self._fail(claimed.game, ready, 0.0)
         elif ready.earlier is None:
-            self._fail(claimed.game, WolfError(ready.refusal), 0.0)
+            halted = self._halted(claimed.game)
+            self._fail(claimed.game, WolfError(ready.refusal) if halted is None else ModelHalted(halted), 0.0)
         else:
             self._open(claimed, ready.earlier)
 
@@ -395,11 +406,16 @@ class AgendaWorker:
                     self._begin_fork(news.claimed, news.ready)
             elif news is not None:
                 self._give_up(news)
+        for game in tuple(self._halting):
+            self._collect_halted(game)
 
     def _collect(self, game: Game) -> None:
         """Report the result of a game that is over."""
         planned = self._playing[game.opened.game].game
         over = game.over
+        if over is not None and isinstance(over.error, ModelHalted):
+            self._halting.append(game)
+            return
         if over is None or over.error is not None or over.ended is None:
             error = over.error if over is not None and over.error is not None else WolfError("it did not finish")
             self._fail(planned, error, game.seconds)
@@ -411,6 +427,14 @@ class AgendaWorker:
             return
         self._bus.upload(self._name, planned.game, path)
         self._finish(planned, ended_result(planned, game.counts, over.digest, over.ended.rounds, game.seconds, head))
+
+    def _collect_halted(self, game: Game) -> None:
+        """Report that a game halted, once nobody is asked anything of it, or all games are broken off."""
+        name, over = game.opened.game, game.over
+        asking = self._brain_context is not None and self._brain_context.is_asking(name)
+        if over is not None and over.error is not None and (self._ending or not asking):
+            self._halting.remove(game)
+            self._fail(self._playing[name].game, over.error, game.seconds)
 
     def _finish(self, game: PlannedGame, result: GameResult) -> None:
         claimed = self._playing.pop(game.game)
@@ -425,7 +449,10 @@ class AgendaWorker:
         if isinstance(error, BusError | BudgetSpent) or no_room or self._house.is_over:
             self._give_up(error)
         if not (self._ending or self._overtaken or self._halt):
-            self._finish(game, failed_result(game, str(error), seconds))
+            if isinstance(error, ModelHalted):
+                self._bus.leave(self._settings.record(game))
+            state: State = "halted" if isinstance(error, ModelHalted) else "failed"
+            self._finish(game, failed_result(game, str(error), seconds, state))
             return
         claimed = self._playing.pop(game.game)
         self._bus.leave(self._settings.record(game))
@@ -439,8 +466,11 @@ class AgendaWorker:
             self._halt = self._halt or Halt(str(reason), isinstance(reason, BudgetSpent))
 
     def _fatal(self, reason: WolfError) -> None:
-        if isinstance(reason, GivenUp | ModelHalted):
-            # this game has failed; those of other models go on
+        # one game is over; those of other models go on
+        if isinstance(reason, ModelHalted):
+            self._house.halt(reason)
+            return
+        if isinstance(reason, GivenUp):
             self._house.end(reason, reason.game)
             return
         self._news.put(reason)

@@ -139,6 +139,7 @@ class EmbeddedHouse:
         self._watching = list(watch)
         self._done = done
         self._games: dict[str, Game] = {}
+        self._keepers: dict[str, GameKeeper] = {}
         self._lock = threading.Lock()
         self._why: WolfError | None = None
         self._is_abandoned = False
@@ -288,6 +289,13 @@ class EmbeddedHouse:
         """Break off every game, or one; each record says why, and its `Game` is finished when that has landed."""
         self._host.break_off(reason, game)
 
+    def halt(self, reason: ModelHalted) -> None:
+        """Leave the game of a model that halts where it stands, to be gone on with; its `Game` is finished with the
+        reason, and what its other models still answer is kept until this house is closed. Any thread may call it.
+        """
+        self._has_left = True
+        self._host.break_off(reason, reason.game, stays=True)
+
     def leave(self, reason: str) -> None:
         """Leave every game where it stands, to whoever goes on with it: nothing more is recorded of them, and each
         `Game` is finished with the reason. This house plays no more. Any thread may call it.
@@ -312,6 +320,8 @@ class EmbeddedHouse:
         self._stopping.ask("the house is closed")
         self._agenda.changed()
         self._thread.join()
+        for keeper in self._keepers.values():
+            keeper.close()
         if not (self._is_abandoned or self._in_memory or self._has_left):
             self._empty_mailboxes()
         self._bus.close()
@@ -372,8 +382,9 @@ class EmbeddedHouse:
     def _on_received(self, name: str, entries: Sequence[Entry]) -> None:
         """Take in what players of a game have said; called by the thread that reads."""
         game = self._games.get(name)
-        if game is not None and game.keeper is not None:
-            game.keeper.keep(entries)
+        keeper = game.keeper if game is not None else self._keepers.get(name)
+        if keeper is not None:
+            keeper.keep(entries)
 
     def _on_report(self, report: GameReport) -> None:
         game = self._games.get(report.game)
@@ -406,10 +417,15 @@ class EmbeddedHouse:
             if self._games.pop(name, None) is None:
                 return
         game.over = over
-        if game.keeper is not None:
-            game.keeper.close()
-        if self._agent is not None and over.error is not None:
-            tell_if_alive(self._agent, name)
+        if isinstance(over.error, ModelHalted):
+            # other models are being asked, and what they answer is wanted when the game goes on
+            if game.keeper is not None:
+                self._keepers[name] = game.keeper
+        else:
+            if game.keeper is not None:
+                game.keeper.close()
+            if self._agent is not None and over.error is not None:
+                tell_if_alive(self._agent, name)
         self._agenda.changed()
         try:
             if self._done is not None:

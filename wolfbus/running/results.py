@@ -25,7 +25,7 @@ from wolfbus.running.earlier import find_in_folder, read_said
 from wolfbus.running.house import AGENT
 from wolfbus.study.agenda import FinishedGame
 from wolfbus.study.folder import Manifest, StudyFolder, set_aside
-from wolfbus.study.journal import GameCounts, GameResult, Spent
+from wolfbus.study.journal import GameCounts, GameResult, Spent, State
 from wolfbus.study.manifest import FILE, NotedGame, notes_of
 from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.said import forget_said, said_path
@@ -170,12 +170,12 @@ def head_of(path: Path) -> str:
     return match.group(1).decode() if match else ""
 
 
-def failed_result(planned: PlannedGame, why: str, seconds: float) -> GameResult:
-    """Return the result of a game that failed, with why in one line."""
+def failed_result(planned: PlannedGame, why: str, seconds: float, state: State = "failed") -> GameResult:
+    """Return the result of a game that failed, or is in another state, with why in one line."""
     return GameResult(
         number=planned.number,
         game=planned.game,
-        state="failed",
+        state=state,
         error=" ".join(why.split())[:_WHY_SHOWN],
         seconds=round(seconds, 3),
     )

@@ -31,6 +31,8 @@ class PlayedStudy:
         games: how many games it has.
         ended: how many of them came to their end.
         failed: how many failed.
+        halted_games: ids of those that halted, since a model can be asked no more for now, each with why; `resume` goes
+            on with them.
         wins: ended games by who won: "villagers", "werewolves", "nobody".
         cost_usd: what model calls cost, as far as known.
         study_hash: one hash over the records of all games that have ended; None before the first.
@@ -43,6 +45,7 @@ class PlayedStudy:
     games: int
     ended: int
     failed: int
+    halted_games: Mapping[str, str]
     wins: Mapping[str, int]
     cost_usd: float | None
     study_hash: str | None
@@ -162,6 +165,7 @@ def run_study(
         totals["games"],
         totals["ended"],
         totals["failed"],
+        {game: why for why, games in run.halts.items() for game in games},
         dict(run.manifest.wins),
         totals["cost_usd"],
         run.manifest.study_hash,

@@ -117,6 +117,7 @@ class StudyRun:
         halted: why no more could be played, if that is so.
         errors: (game, error) of a few games that failed.
         usage_lines: what model calls took in this run, a line each model; none where others made them.
+        halts: games of this run that halted, by why.
         unheard: in how many games of this run none of a brain's answers could be used.
     """
 
@@ -130,6 +131,7 @@ class StudyRun:
         self._is_trusted = is_trusted
         self.halted: Halt | None = None
         self.errors: list[tuple[str, str]] = []
+        self.halts: dict[str, list[str]] = {}
         self.usage_lines: list[str] = []
         self.unheard: Counter[str] = Counter()
 
@@ -164,7 +166,7 @@ class StudyRun:
                 seal_folder(self.folder, self.study)
             before = _amount(spent)
             try:
-                with self._brain_context(len(pending), before) as brain_context:
+                with self._brain_context(pending, before) as brain_context:
                     folder.write(FILE, self.manifest.pieces(utc_now()))
                     if not pending and not self._is_left_open(folder):
                         return "through"
@@ -257,8 +259,10 @@ class StudyRun:
     # -- playing
 
     @contextlib.contextmanager
-    def _brain_context(self, left: int, before: Amount) -> Iterator[BrainContext | None]:
-        """Open what the brains of this process share, with each brain checked and each model asked a first time."""
+    def _brain_context(self, pending: Sequence[PlannedGame], before: Amount) -> Iterator[BrainContext | None]:
+        """Open what the brains of this process share, with each brain checked and each model asked a first time that is
+        to play still.
+        """
         options, brains, settings = self.options, self.plan.agents, self.study.settings
         if options.house:
             yield None
@@ -272,7 +276,11 @@ class StudyRun:
             yield None
         else:
             calls = self._call_options()
-            if self._workers(left) > 1:
+            if self.study.settings.forks is None:
+                # what forks ask for their statements need not play in them
+                left = {brain for game in pending for brain in game.brains}
+                brains = tuple(brain for brain in brains if brain in left)
+            if self._workers(len(pending)) > 1:
                 # each worker records into a file of its own
                 calls["cassette"] = None
             with open_brain_context(
@@ -320,7 +328,7 @@ class StudyRun:
             finally:
                 scheduler.close(hasty=hasty)
                 self.halted, self.errors = scheduler.halted, scheduler.errors[:_ERRORS_SHOWN]
-                self.unheard = scheduler.unheard
+                self.halts, self.unheard = scheduler.halts, scheduler.unheard
             self._note_who_played(self.manifest.design)
             try:
                 scheduler.write()

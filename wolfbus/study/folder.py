@@ -186,7 +186,7 @@ def set_aside(record: Path) -> Path | None:
     return record.rename(target)
 
 
-_STATES: Final = ("ended", "stopped", "failed", "pending")
+_STATES: Final = ("ended", "halted", "stopped", "failed", "pending")
 _WINNERS: Final = ("villagers", "werewolves", "nobody")
 _SUMMED: Final = ("statements", "judgements", "calls")
 _PLANNED: Final = ("number", "game", "block", "record", "brains")
@@ -255,8 +255,8 @@ class Manifest:
 
     @property
     def done(self) -> int:
-        """Games that ended or failed."""
-        return self.states["ended"] + self.states["failed"]
+        """Games that ended, halted or failed."""
+        return self.states["ended"] + self.states["halted"] + self.states["failed"]
 
     @property
     def design(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from wolfbus.record.reader import open_lines
 from wolfbus.usage import Usage
 from wolfbus.vocabulary import Winner
 
-State: TypeAlias = Literal["ended", "stopped", "failed"]
+State: TypeAlias = Literal["ended", "halted", "stopped", "failed"]
 Whole = Annotated[int, Field(ge=0, le=2**53)]
 Sum = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
 
@@ -79,7 +79,8 @@ class GameResult(BaseModel):
     game: str
     """Its id."""
     state: State
-    """"ended" by its rules, "failed" by itself, or "stopped" because something else ended the study."""
+    """"ended" by its rules, "failed" by itself, "halted" since a model of it can be asked no more for now, or "stopped"
+    because something else ended the study."""
     winner: Winner = None
     """Who won; None if nobody did."""
     rounds: Whole | None = None

@@ -74,7 +74,7 @@ class _Game(_Shape):
     block: _Text | None = None
     record: Annotated[str, Field(pattern=rf"^records/{ID_PATTERN}\.ndjson$")] | None = None
     brains: list[_Text] | None = None
-    state: Literal["ended", "stopped", "failed", "pending"] | None = None
+    state: Literal["ended", "halted", "stopped", "failed", "pending"] | None = None
     winner: _Text | None = None
     rounds: Whole | None = None
     digest: _Text | None = None

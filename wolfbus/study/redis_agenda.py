@@ -45,6 +45,8 @@ _SAID: Final = 500
 """Characters of a worker's words that are shown."""
 _ASIDE_S: Final = 86_400
 """Seconds for which a key is kept that holds something else than it should."""
+_HOUSES_KEPT_S: Final = 604_800
+"""Seconds for which it is known where games were begun that go on: as long as a Redis keeps what was played there."""
 _TYPES: Final = ("stream", "set", "hash", "stream", "string", "hash", "string")
 """What the keys of an agenda hold, the study's last."""
 
@@ -222,9 +224,14 @@ class RedisAgenda:
         """How many games are held by workers."""
         return int(self._ask("XPENDING", self._agenda, "workers")[0])
 
-    def remove(self) -> None:
-        """Remove the agenda, so that its workers end."""
-        self._ask("DEL", self._study, *self._keys)
+    def remove(self, *, goes_on: bool = False) -> None:
+        """Remove the agenda, so that its workers end; if it goes on, all but where each game was begun last."""
+        *others, houses = self._keys
+        self._ask("DEL", self._study, *others)
+        if goes_on:
+            self._ask("EXPIRE", houses, str(_HOUSES_KEPT_S))
+        else:
+            self._ask("DEL", houses)
 
     # -- who plays
 

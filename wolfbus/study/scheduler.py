@@ -165,6 +165,8 @@ class StudyScheduler:
         """Why no more games could be played; None as long as they can."""
         self.errors: list[tuple[str, str]] = []
         """(game, error) of the first games that failed."""
+        self.halts: dict[str, list[str]] = {}
+        """Games that halted, by why."""
         self.unheard: Counter[str] = Counter()
         """In how many games none of a brain's answers could be used."""
 
@@ -277,11 +279,14 @@ class StudyScheduler:
             self._folder.note(news)
             # before that is gone by which it could be told
             self._note_spent()
-            forget_said(self._folder.path / planned.record)
+            if news.state != "halted":
+                forget_said(self._folder.path / planned.record)
             self._manifest.put(news)
             self._progress.count_game()
             self.unheard.update(news.unheard)
-            if news.error is not None and len(self.errors) < _ERRORS_KEPT:
+            if news.state == "halted":
+                self.halts.setdefault(news.error or "", []).append(news.game)
+            elif news.error is not None and len(self.errors) < _ERRORS_KEPT:
                 self.errors.append((news.game, news.error))
 
 

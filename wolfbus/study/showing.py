@@ -28,6 +28,7 @@ _LINE_S: Final = 5.0
 _BAR: Final = 24
 _WIDE: Final = 100
 """Columns from which on a line has room for a bar."""
+_GAMES_SHOWN: Final = 4
 _RECENT: Final = 200
 """Finished games that the rate is taken over."""
 
@@ -186,8 +187,7 @@ class StudyProgress:
         """Return calls, cost and budget, failures, time left, rate and wins, what matters most first."""
         manifest = self._manifest
         words = self._calls_and_cost()
-        if manifest.states["failed"]:
-            words.append(f"{manifest.states['failed']} failed")
+        words += [f"{manifest.states[state]} {state}" for state in ("failed", "halted") if manifest.states[state]]
         count, seconds = len(self._finished) - 1, now - self._finished[0]
         if count and seconds > 0:
             left = sum(manifest.states.values()) - manifest.done
@@ -271,8 +271,19 @@ def replay_command(game: PlannedGame, folder: Path) -> str:
     return f"wolfbus play --seed {game.seed} --players {shlex.quote(spec)} --config {rules}"
 
 
+def _some(games: Sequence[str]) -> str:
+    """Return the names of some games, and how many more there are."""
+    more = len(games) - _GAMES_SHOWN
+    return ", ".join(games[:_GAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
 def summary_lines(
-    totals: Mapping[str, Any], folder: Path, study: str, name: str | None, errors: Sequence[tuple[str, str]]
+    totals: Mapping[str, Any],
+    folder: Path,
+    study: str,
+    name: str | None,
+    errors: Sequence[tuple[str, str]],
+    halts: Mapping[str, Sequence[str]],
 ) -> list[str]:
     """Return how a study went.
 
@@ -282,6 +293,7 @@ def summary_lines(
         study: its id.
         name: its title, if it has one.
         errors: (game, error) of some games that failed.
+        halts: games that halted, by why.
     """
     n = totals["ended"]
     title = f"{printable(name, 80)} ({study})" if name else study
@@ -297,9 +309,16 @@ def summary_lines(
     if totals["calls"]:
         cost = "" if totals["cost_usd"] is None else f", ${totals['cost_usd']:,.4f}"
         lines.append(f"Calls   {totals['calls']:,}{cost} (of the games that ended)")
-    for state, words in (("failed", "failed"), ("stopped", "stopped"), ("pending", "not played yet")):
+    for state, words in (
+        ("halted", "halted, and can go on"),
+        ("failed", "failed"),
+        ("stopped", "stopped"),
+        ("pending", "not played yet"),
+    ):
         if totals[state]:
             lines.append(f"{state.title():8}{counted(totals[state], 'game')} {words}")
+        if state == "halted":
+            lines += [f"        {_some(games)}: {printable(why, 300)}" for why, games in halts.items()]
     lines += [f"        {game}: {printable(error, 200)}" for game, error in errors]
     lines.append(f"Folder  {folder}")
     return lines

@@ -294,6 +294,7 @@ class OpenAIProvider:
             wait=retry_after(headers),
             lacks=None if generated else lack_of(request, status, message),
             cut=cut_before_text(status, message),
+            halts=spent,
         )
 
     def _connection_failure(self, error: BaseException) -> Failure:
