@@ -225,6 +225,7 @@ def _files(gathered: Gathered) -> Result:
     return {
         "read": len(gathered.files),
         "counted": sum(note.counted for note in gathered.files),
+        "spoilt": len(gathered.spoilt),
         "events": sum(note.events for note in gathered.files),
         "problems": [
             {"path": note.path, "game": note.game, "counted": note.counted, "problem": note.problem}

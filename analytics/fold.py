@@ -67,6 +67,7 @@ class GameFold:
         self._prior = prior
         self._include_defaulted = include_defaulted
         self._keep_text = keep_text
+        self._spoilt = False
         self._private = PrivateThoughts()
         self._opened: Opened | None = None
         self._scorebook: Scorebook | None = None
@@ -136,6 +137,7 @@ class GameFold:
         return replace(
             (self._book if self._late_events is None else self._book_in_place(self._late_events)).rows(),
             seed="" if self._opened is None else self._opened.seed,
+            spoilt=self._spoilt,
             assess="live" if config is None else config.assess,
             feedback=config is None or config.feedback,
             opened=self._opened,
@@ -375,6 +377,7 @@ class GameFold:
     def _end(self, event: Ended) -> None:
         self._book.begin(event.rounds)
         self._book.end(event.winner, event.reason)
+        self._spoilt = bool(event.spoilt)
 
     # of the class, not of each fold: bound methods would be a ring with their fold, which only the collector undoes
     _HANDLERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {

@@ -139,6 +139,9 @@ class GameConfig(BaseModel):
     """Time-outs in a row after which a seat counts as absent."""
     absent_grace: Annotated[float, Field(ge=0, le=86_400)] = 1.0
     """Seconds a batch waits for an absent seat. No part of the digest."""
+    spoilt_above: Annotated[float, Field(ge=0, le=1)] = Field(default=0.2, exclude_if=lambda share: share == 0.2)
+    """Share of a seat's answers that may be defaults for want of a reply; with more, and more than one, the game is
+    spoilt. No part of the digest; not written where it is 0.2."""
     max_reply_bytes: Annotated[int, Field(ge=256, le=67_108_864)] = 65_536
     """A longer reply is rejected unread."""
     deadlines: Deadlines = Deadlines()

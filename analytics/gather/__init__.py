@@ -61,6 +61,11 @@ class Gathered:
         return tuple(note for note in self.files if note.problem is not None)
 
     @property
+    def spoilt(self) -> tuple[FileNote, ...]:
+        """The files whose games are spoilt."""
+        return tuple(note for note in self.files if note.spoilt)
+
+    @property
     def checked(self) -> list[str]:
         """A sentence on what was checked of each study that was read."""
         return [check.sentence for check in checks(self.studies, self.files)]

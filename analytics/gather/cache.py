@@ -104,7 +104,7 @@ class SourceBatch:
     @property
     def _criteria(self) -> tuple[object, ...]:
         criteria = self.criteria
-        names = ("alpha", "prior", "include_defaulted", "as_recorded", "include_differing")
+        names = ("alpha", "prior", "include_defaulted", "as_recorded", "include_differing", "include_spoilt")
         return str(criteria.roles), *(getattr(criteria, name) for name in names)
 
     def _files_of(self, source: Source) -> list[Path]:

@@ -66,6 +66,7 @@ class Criteria:
         as_recorded: count published logs as the paper's code stored them, not as they are read again.
         roles: run_meta.json of published logs; None to look beside each.
         include_differing: count records that are not what their study noted, or that the rules do not give.
+        include_spoilt: count games that are spoilt: too many answers of a seat are defaults for want of a reply.
         prover: makes what re-executes a record, one for each; None to re-execute none.
     """
 
@@ -75,6 +76,7 @@ class Criteria:
     as_recorded: bool = False
     roles: Path | None = None
     include_differing: bool = False
+    include_spoilt: bool = False
     prover: Callable[[], Prover] | None = None
 
 
@@ -146,8 +148,11 @@ def _read_record(
     differs = source.stray or (None if source.noted is None else source.noted.difference(checked))
     problem = None if checked.problem is None else checked.problem.removeprefix(f"{source.path}: ")
     problem = problem or differs
-    counted = checked.opened is not None and (
-        criteria.include_differing or not (checked.refuted or differs is not None)
+    spoilt = checked.ended is not None and bool(checked.ended.spoilt)
+    counted = (
+        checked.opened is not None
+        and (criteria.include_differing or not (checked.refuted or differs is not None))
+        and (criteria.include_spoilt or not spoilt)
     )
     note = FileNote(
         path=str(source.path),
@@ -159,6 +164,7 @@ def _read_record(
         digest=checked.digest or None if checked.problem is None else None,
         compared=source.noted.compared if source.noted is not None and problem is None else (),
         proven=checked.proven,
+        spoilt=spoilt,
     )
     return note, rows if counted else None
 
@@ -196,6 +202,7 @@ class StudyCheck:
         proven: those that were re-executed, and whose every derived event the rules give; None if
             none was.
         hash: hash over game and head of all of them; None where one is not known.
+        defaults: how many answers are defaults, as the study noted; "" where none is, or nothing is noted of them.
     """
 
     study: str | None
@@ -204,12 +211,15 @@ class StudyCheck:
     compared: tuple[str, ...]
     proven: int | None
     hash: str | None
+    defaults: str = ""
 
     @property
     def sentence(self) -> str:
         """What was found, for people."""
         of_records = f"of {counted(self.records, 'record')}"
-        hashed = "" if self.hash is None else f", study hash {self.hash}"
+        # nobody is to publish a hash without having read that
+        parts = [] if self.hash is None else [self.defaults, f"study hash {self.hash}"]
+        hashed = "".join(f", {part}" for part in parts if part)
         if self.proven is not None:
             return f"{self.proven:,} {of_records} proven{hashed}"
         if self.study is None:
@@ -249,7 +259,13 @@ def study_check(study: StudySource, files: Sequence[FileNote]) -> StudyCheck:
     compared = _common([note.compared for note in whole])
     proofs = [note.proven and note.problem is None for note in by_game.values() if note.proven is not None]
     proven = sum(proofs) if proofs else None
-    return StudyCheck(study.id, len(ended | by_game.keys()), len(whole), compared, proven, study_hash(heads))
+    totals = study.manifest.get("totals") or {}
+    defaults, answers = int(totals.get("defaults") or 0), int(totals.get("answers") or 0)
+    words = f"{defaults:,} of {counted(answers, 'answer')} {'is a default' if defaults == 1 else 'are defaults'}"
+    hashed = study_hash(heads)
+    return StudyCheck(
+        study.id, len(ended | by_game.keys()), len(whole), compared, proven, hashed, words if defaults else ""
+    )
 
 
 def loose_check(studies: Sequence[StudySource], files: Sequence[FileNote]) -> StudyCheck | None:

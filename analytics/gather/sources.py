@@ -93,6 +93,7 @@ class FileNote:
             nobody asked for it.
         compared: by what of its outcome the record was compared with what its study noted, and found equal.
         proven: whether the rules give all its derived events; None where nobody re-executed them.
+        spoilt: whether its game is: too many answers of a seat are defaults for want of a reply.
     """
 
     path: str
@@ -105,6 +106,7 @@ class FileNote:
     digest: str | None = None
     compared: tuple[str, ...] = ()
     proven: bool | None = None
+    spoilt: bool = False
 
 
 def find(paths: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:

@@ -5,15 +5,18 @@ Whatever else is said is exploratory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result, look
+from wolfbus.defaults import SILENT, defaults_in_words
 from wolfbus.formats import UNDEFINED, count, listed, number, quantity
 from wolfbus.printable import told_apart
 from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
+    from analytics.gather import FileNote
     from analytics.report.context import Context
 
 Verdict: TypeAlias = Literal["above", "below", "unclear", "few", "exploratory"]
@@ -41,7 +44,7 @@ SHOWN: Final = 3
 """Caveats on the first screen; further ones stand under “What was run”."""
 
 
-def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) -> list[str]:
+def missing_answers(result: Result, reasons: Mapping[str, str] | None = None, bearable: float = _BEARABLE) -> list[str]:
     """Return a line for each brain of whose answers more than a tenth is missing: defaulted, because no reply could be
     had or used, or timed out.
 
@@ -50,6 +53,7 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) ->
     Args:
         result: the figures.
         reasons: the commonest reason of a brain whose answers are missing, a line each, where they are known.
+        bearable: the share up to which nothing is said, in place of a tenth.
     """
     lines: list[str] = []
     brains = look(result, "repair", "by_brain") or {}
@@ -57,7 +61,7 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) ->
     for brain, tables in brains.items():
         row = tables["overall"]
         requests, missing = row["replies"] - row["declined"], row["defaulted"] + row["timed_out"]
-        if brain.partition(":")[0] in SCRIPTS or missing <= _BEARABLE * requests:
+        if brain.partition(":")[0] in SCRIPTS or missing <= bearable * requests:
             continue
         causes = [(number, fault) for fault, number in row["faults"].items() if number]
         if row["timed_out"]:
@@ -66,11 +70,32 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) ->
         if reasons is not None and brain in reasons:
             details += f"; most often: {reasons[brain]}"
         kind = "model" if brain.startswith("llm") else "brain"
+        says = f": what follows says little of the {kind}" if missing > _BEARABLE * requests else ""
+        are = "is a default" if missing == 1 else "are defaults"
         lines.append(
-            f"{missing} of {requests} answers of {names[brain]} are defaults" + (f" ({details})" if details else "")
-            + f": what follows says little of the {kind}"
-        )  # fmt: skip
+            f"{missing} of {requests} answers of {names[brain]} {are}" + (f" ({details})" if details else "") + says
+        )
     return lines
+
+
+def all_defaults(result: Result) -> str:
+    """Return how many answers are defaults and why, over all brains but one that is silent by design; "" for none."""
+    answers, causes = 0, Counter[str]()
+    for brain, tables in (look(result, "repair", "by_brain") or {}).items():
+        if brain != SILENT:
+            row = tables["overall"]
+            answers += row["replies"] - row["declined"]
+            causes.update({**row["faults"], "timed_out": row["timed_out"]})
+    return defaults_in_words(+causes, answers)
+
+
+def spoilt_games(notes: Sequence[FileNote]) -> str:
+    """Return how many games are spoilt and whether they are counted, "" for none."""
+    if not notes:
+        return ""
+    state = "counted all the same" if any(note.counted for note in notes) else "left out (--include-spoilt counts them)"
+    are = "game is" if len(notes) == 1 else "games are"
+    return f"{len(notes):,} {are} spoilt, too many answers of a seat being defaults for want of a reply: {state}"
 
 
 def smoothing(result: Result) -> tuple[str, str]:
@@ -117,7 +142,10 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
         yield f"{listed([context.name(agent) for agent in scripts])} {nature}: such numbers try out the tools only."
     if caveat := protocols(findings):
         yield caveat
-    for line in missing_answers(findings):
+    lines = missing_answers(findings)
+    for line in lines or filter(None, [all_defaults(findings)]):
+        yield f"{line}."
+    if line := spoilt_games(context.spoilt):
         yield f"{line}."
     if problems := len(context.problems):
         cut = sum(note.counted for note in context.problems)
@@ -134,7 +162,7 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
     yield from _few(findings)
     for study in context.studies:
         totals = study.get("totals") or {}
-        missing = {name: totals.get(name) or 0 for name in ("failed", "stopped", "pending")}
+        missing = {name: totals.get(name) or 0 for name in ("halted", "failed", "stopped", "pending")}
         if any(missing.values()):
             unfinished = ", ".join(f"{number} {name}" for name, number in missing.items() if number)
             planned = quantity(totals.get("games") or 0, "game")

@@ -146,6 +146,7 @@ class GameRows:
         Ending | None,
         Column("why it is over", "it is unfinished, or a log that does not say"),
     ] = None
+    spoilt: Annotated[bool, Column("whether too many answers of a seat are defaults for want of a reply")] = False
     rounds: Annotated[int, Column("rounds begun")] = 0
     night_count: Annotated[int, Column("nights played", name="nights")] = 0
     debate_turns: Annotated[int, Column("turns of debate, silent ones included")] = 0

@@ -65,6 +65,8 @@ def game(opened: Opened) -> Script[Ended]:
             yield from vote(table)
             ended = table.verdict() or _time_is_up(table)
     yield from assess_afterwards(table)
+    if spoilt := table.spoilt:
+        ended = ended.model_copy(update={"spoilt": spoilt})
     yield ended
     return ended
 

@@ -4,11 +4,13 @@ by asking and joining as every part of the game does it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from wolfbus.config import GameConfig
+from wolfbus.defaults import SILENT, lacks_reply
 from wolfbus.departure import departure
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.events import (
@@ -61,6 +63,9 @@ class Table:
         revealed: teams or roles that became public.
         strikes: time-outs in a row, by seat; with the config's `strikes` of them a seat is absent.
         unassessed: statements to be asked about when the game is over, each with the others who lived.
+        answers: answers that were asked for and not declined, by seat.
+        unanswered: how many of them are defaults for want of a reply.
+        silent: seats whose brain is silent by design.
     """
 
     config: GameConfig
@@ -78,12 +83,18 @@ class Table:
     strikes: dict[SeatName, int] = field(default_factory=dict)
     fork: Fork | None = None
     unassessed: list[tuple[Statement, tuple[SeatName, ...]]] = field(default_factory=list)
+    answers: Counter[SeatName] = field(default_factory=Counter)
+    unanswered: Counter[SeatName] = field(default_factory=Counter)
+    silent: frozenset[SeatName] = frozenset()
 
     @classmethod
     def of(cls, opened: Opened) -> Table:
         """Return the table as it stands before the first night."""
         roles = {seat.name: seat.role for seat in opened.seats}
-        return cls(config=opened.config, seed=opened.seed, roles=roles, living=list(roles), fork=opened.fork)
+        silent = frozenset(seat.name for seat in opened.seats if seat.brain == SILENT)
+        return cls(
+            config=opened.config, seed=opened.seed, roles=roles, living=list(roles), fork=opened.fork, silent=silent
+        )
 
     def alive(self, role: Role) -> list[SeatName]:
         """Return the living players with `role`, in seating order."""
@@ -151,6 +162,22 @@ class Table:
             return Ended(winner="werewolves", reason="wolves_reach_parity", rounds=self.round)
         return None
 
+    def count_answer(self, answer: AnyAnswered) -> None:
+        """Count an answer towards whether the game is spoilt."""
+        if answer.outcome != "declined":
+            self.answers[answer.seat] += 1
+            self.unanswered[answer.seat] += lacks_reply(answer)
+
+    @property
+    def spoilt(self) -> tuple[SeatName, ...]:
+        """The seats, in seating order, of whose answers more are defaults for want of a reply than the rules allow."""
+        bound = self.config.spoilt_above
+        return tuple(
+            seat
+            for seat in self.roles
+            if seat not in self.silent and self.unanswered[seat] > max(1, bound * self.answers[seat])
+        )
+
     def count_strike(self, seat: SeatName, outcome: Outcome) -> bool | None:
         """Count time-outs in a row; returns True when the seat becomes absent now, False when it returns, else None.
 
@@ -188,6 +215,7 @@ def join(table: Table, *batches: Asked | None) -> Script[list[Answers]]:
     joined = [answers[batch.batch] if batch is not None else {} for batch in batches]
     for number in sorted(answers):
         for seat, answer in answers[number].items():
+            table.count_answer(answer)
             changed = table.count_strike(seat, answer.outcome)
             if changed is not None:
                 yield Absent(seat=seat) if changed else Returned(seat=seat)

@@ -50,7 +50,8 @@ def _played(folder: Path, url: str) -> str:
         (folder / "rules.toml").write_text(VARIANTS[rules])
         wanted = ("--games", str(games), "--players", players, "--seed", seed, "--config", "rules.toml")
         said = wolfbus(folder, "run", "--quiet", *wanted, "--bus", url, "--out", str(number))
-        assert said.code == 0, said.err
+        # the careless fail so often that some of their games are spoilt
+        assert said.code in {0, 4}, said.err
         lines.append(f"{rules}, {players}, seed {seed}")
         told = json.loads((folder / str(number) / "study.json").read_text())["games"]
         lines += (f"  {game['seed']} {game['winner']} in {game['rounds']} {game['digest']}" for game in told)

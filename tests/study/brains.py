@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from players.scripted import RandomBrain
+from wolfbus.agent import NO_ANSWER
 
 GATE = "WOLFBUS_TEST_GATE"
 """Names a file; until it is there, those of a process's brains that are not among its first ones wait."""
@@ -95,3 +96,13 @@ class Upsets(RandomBrain):
 
         Health.set = lambda *_, **__: 1 / 0
         return super().answer(ask, view)
+
+
+class Absent(RandomBrain):
+    """Lets every question of a study's first game time out."""
+
+    quick = False
+
+    def answer(self, ask, view, /):
+        """Answer, unless it is away."""
+        return NO_ANSWER if self.game.endswith("-00001") else super().answer(ask, view)

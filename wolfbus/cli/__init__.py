@@ -78,6 +78,8 @@ FAILED: Final = 1
 USAGE: Final = 2
 HALTED: Final = 3
 """Games halted, since a model can be asked no more for now."""
+SPOILT: Final = 4
+"""Every game ended, and some are spoilt."""
 INTERRUPTED: Final = 130
 
 
@@ -142,7 +144,10 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; exits 0 fine, 1 failed, 2 usage or unreadable input, 3 halted, 130 interrupted."""
+    """Run the command line.
+
+    Exits 0 fine, 1 failed, 2 usage or unreadable input, 3 halted, 4 spoilt, 130 interrupted.
+    """
     _reopen_standard_streams()
     if sys.stdout is None:
         # before anything is opened: the next file would get its number, and all that is printed

@@ -165,8 +165,11 @@ def _primary(read: Sequence[Gathered]) -> tuple[str, ...]:
 
 def _read(sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool) -> Gathered:
     """Return the games, and say what of their studies was checked."""
+    from analytics.report.caveats import all_defaults, spoilt_games
+
     gathered = read_games(sources, criteria, workers, cached=cached)
-    for line in gathered.checked:
+    defaults = all_defaults({"repair": gathered.ledger.repair()})
+    for line in filter(None, [defaults, spoilt_games(gathered.spoilt), *gathered.checked]):
         click.echo(f"wolfbus: {line}", err=True)
     return gathered
 

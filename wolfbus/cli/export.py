@@ -98,11 +98,15 @@ def inspect(**options: Any) -> int:
 
 def _export(write: Callable[..., Exported], options: dict[str, Any], *writer_options: str) -> int:
     """Write by the options, those of `writer_options` passed on to the writer, the others saying what to count."""
+    from analytics.report.caveats import spoilt_games
+
     sources, out = options.pop("sources"), options.pop("out")
     passed_on = {name: options.pop(name) for name in ("force", *writer_options)}
     with reading_progress() as tell:
         exported = write(sources, out, criteria_of(**options), tell=tell, **passed_on)
     print_problems(exported.problems)
+    if line := spoilt_games([note for note in exported.files if note.spoilt]):
+        click.echo(f"wolfbus: {line}", err=True)
     for check in exported.checks:
         click.echo(f"wolfbus: {check.sentence}", err=True)
     for name, count in exported.counts.items():

@@ -57,6 +57,11 @@ criteria_options = option_group(
         is_flag=True,
         help="Count records, too, that are not what their study noted, or that the rules do not give.",
     ),
+    click.option(
+        "--include-spoilt",
+        is_flag=True,
+        help="Count games, too, of a seat of which too many answers are defaults for want of a reply.",
+    ),
 )
 """What `criteria_of` takes, by its names."""
 
@@ -108,7 +113,9 @@ def read_games(
         gathered = gather(sources, criteria, workers=workers, cached=cached, with_words=with_words, tell=tell)
     print_problems(gathered.problems)
     if not gathered.tables.ids:
-        raise RecordError(f"{', '.join(sources)}: no game could be read")
+        spoilt = counted(len(gathered.spoilt), "game") if gathered.spoilt else ""
+        why = f"no game can be counted, {spoilt} being spoilt (--include-spoilt)" if spoilt else "no game could be read"
+        raise RecordError(f"{', '.join(sources)}: {why}")
     return gathered
 
 

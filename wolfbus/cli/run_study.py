@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wolfbus.cli import FAILED, HALTED, INTERRUPTED
+from wolfbus.cli import FAILED, HALTED, INTERRUPTED, SPOILT
 from wolfbus.cli.options import (
     PATH,
     config_option,
@@ -97,7 +97,8 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
 
     The folder gets a manifest (study.json), the study as TOML, and a record of every game. Ctrl-C, a full disk or a
     kill lose only what was under way: `--resume` plays what is missing. Exits 0 if every game ended, 3 if games halted
-    since a model of theirs can be asked no more for now, as where credits ran out: `--resume` goes on with them.
+    since a model of theirs can be asked no more for now, as where credits ran out: `--resume` goes on with them. 4 is
+    for games that ended, but are spoilt: too many of a seat's answers are defaults, since no reply came.
 
     \b
     wolfbus run --games 100 --players scripted --seed 1 --out runs/first
@@ -160,6 +161,7 @@ def _is_terminal() -> bool:
 
 def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
     """Print how a run went, and how to go on; returns the exit code."""
+    from wolfbus.defaults import defaults_in_words
     from wolfbus.study.showing import replay_command, summary_lines
 
     manifest, settings = study_run.manifest, study_run.study.settings
@@ -169,9 +171,11 @@ def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
         result["study_hash"] = manifest.study_hash
         click.echo(json.dumps({**result, **totals}, allow_nan=False))
     else:
-        told = study_run.errors, study_run.halts
-        lines = summary_lines(totals, study_run.folder, study_run.plan.study, settings.name, *told)
+        games_named = study_run.errors, study_run.halts, manifest.spoilt
+        lines = summary_lines(totals, study_run.folder, study_run.plan.study, settings.name, *games_named)
         click.echo("\n".join(lines))
+        if defaults := defaults_in_words(manifest.defaults, totals["answers"]):
+            click.echo(f"Missing {defaults}")
         if totals["ended"]:
             scope = "all records; publish it" if manifest.complete else "the records so far; more games change it"
             click.echo(f"Hash    {manifest.study_hash}  (of {scope})")
@@ -209,7 +213,7 @@ def _report_ending(study_run: StudyRun, ending: str, totals: Mapping[str, Any]) 
     if not study_run.manifest.complete:
         _warn(f"{totals['failed']} of {totals['games']} games failed; try them again with: {command}")
         return FAILED
-    return 0
+    return SPOILT if totals["spoilt"] else 0
 
 
 def _warn(line: str) -> None:

@@ -67,7 +67,7 @@ def verify(
 
     if len(sources) > 1 and expect is not None:
         raise click.UsageError("--expect is about one STUDY or RECORD")
-    criteria = criteria_of(prove=prove)
+    criteria = criteria_of(prove=prove, include_spoilt=True)
     gathered_sources = [(source, gather([source], criteria, workers=workers)) for source in sources]
     results = [_result(source, gathered) for source, gathered in gathered_sources]
     fine = True
@@ -100,6 +100,7 @@ def verify(
 def _result(source: str, gathered: Gathered) -> dict[str, Any]:
     """Return what was found of one argument, as plain values."""
     from analytics.gather.reading import loose_check, study_check
+    from analytics.report.caveats import all_defaults
 
     checked: list[StudyCheck] = [study_check(study, gathered.files) for study in gathered.studies]
     unlisted = loose_check(gathered.studies, gathered.files)
@@ -112,6 +113,8 @@ def _result(source: str, gathered: Gathered) -> dict[str, Any]:
         "hash": hashes[0] if len(hashes) == 1 and (not is_single or gathered.files[0].problem is None) else None,
         "is_record": is_single,
         "records": len(gathered.files),
+        "defaults": all_defaults({"repair": gathered.ledger.repair()}) or None,
+        "spoilt": len(gathered.spoilt),
         "unsealed": sum(note.published for note in gathered.files),
         "checked": [check.as_json() for check in checked],
         "problems": [{"path": note.path, "problem": note.problem} for note in gathered.problems],
@@ -136,6 +139,10 @@ def _lines(result: dict[str, Any]) -> list[str]:
         rows.append(("forks", f"{result['forks']:,} of {counted(result['records'], 'record')} begin as their parents"))
     if result["unsealed"]:
         rows.append(("no seals", f"{counted(result['unsealed'], 'published log')}: nothing to verify by"))
+    if result["defaults"] is not None:
+        rows.append(("missing", result["defaults"]))
+    if result["spoilt"]:
+        rows.append(("spoilt", f"{counted(result['spoilt'], 'game')}, which reports leave out"))
     if result["hash"] is not None:
         rows.append(("head" if result["is_record"] else "study hash", result["hash"]))
     else:

@@ -2,7 +2,7 @@
 
 SHA-256 over canonical JSON of, in order: config, seats and roles, brain specs, questions with legal answers, accepted
 content, outcomes, and every derived game event. Not in it: game id, numbers, times, deadlines, agents, raw text,
-thoughts, readings, rejected messages, prompts, model calls, hashes.
+thoughts, readings, rejected messages, prompts, model calls, hashes, and whether the game is spoilt, which follows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wolfbus.canonical import canonical, canonical_members
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import AnyEvent, Opened
 
-_EXCLUDED_CONFIG = {"deadlines", "absent_grace", "memory"}
+_EXCLUDED_CONFIG = {"deadlines", "absent_grace", "memory", "spoilt_above"}
 _EXCLUDED = frozenset({"rejected", "segment", "prompt_text", "model_call", "stopped"})
 _SEALED = len('"hash":"",') + 64
 _ANSWER_MEMBERS = frozenset({"type", "batch", "seat", "outcome", "fault", "content"})
@@ -55,7 +55,11 @@ class Digest:
                 return
         elif event.type in _EXCLUDED:
             return
-        elif event.type != "opened" and (bare := _without_envelope(line)):
+        elif (
+            event.type != "opened"
+            and not (event.type == "ended" and event.spoilt)
+            and (bare := _without_envelope(line))
+        ):
             self._sha.update(bare)
             return
         self.feed(event)
@@ -68,7 +72,7 @@ class Digest:
 @lru_cache(512)
 def _counted(type_: str, names: tuple[str, ...]) -> list[str]:
     """Return which members of an event of a type count, in the order of canonical JSON."""
-    return sorted(_ANSWER_MEMBERS.intersection(names) if type_ == "answered" else names)
+    return sorted(_ANSWER_MEMBERS.intersection(names) if type_ == "answered" else set(names) - {"spoilt"})
 
 
 def _essence_of_opening(event: Opened) -> dict[str, Any]:

@@ -102,6 +102,9 @@ def ended_result(
         cost_usd=counts.usage.cost_usd if counts.usage is not None else None,
         head=head,
         unheard=tuple(sorted(counts.unheard)),
+        answers=counts.answers,
+        defaults=dict(counts.defaults),
+        spoilt=counts.spoilt,
     )
 
 

@@ -33,6 +33,9 @@ class PlayedStudy:
         failed: how many failed.
         halted_games: ids of those that halted, since a model can be asked no more for now, each with why; `resume` goes
             on with them.
+        spoilt: ids of those that ended, but of a seat of which too many answers are defaults for want of a reply.
+        answers: answers that were asked for and not declined.
+        defaults: how many of them are defaults, by why: "timed_out", or the fault.
         wins: ended games by who won: "villagers", "werewolves", "nobody".
         cost_usd: what model calls cost, as far as known.
         study_hash: one hash over the records of all games that have ended; None before the first.
@@ -46,6 +49,9 @@ class PlayedStudy:
     ended: int
     failed: int
     halted_games: Mapping[str, str]
+    spoilt: tuple[str, ...]
+    answers: int
+    defaults: Mapping[str, int]
     wins: Mapping[str, int]
     cost_usd: float | None
     study_hash: str | None
@@ -166,6 +172,9 @@ def run_study(
         totals["ended"],
         totals["failed"],
         {game: why for why, games in run.halts.items() for game in games},
+        tuple(run.manifest.spoilt),
+        totals["answers"],
+        dict(run.manifest.defaults),
         dict(run.manifest.wins),
         totals["cost_usd"],
         run.manifest.study_hash,

@@ -188,7 +188,7 @@ def set_aside(record: Path) -> Path | None:
 
 _STATES: Final = ("ended", "halted", "stopped", "failed", "pending")
 _WINNERS: Final = ("villagers", "werewolves", "nobody")
-_SUMMED: Final = ("statements", "judgements", "calls")
+_SUMMED: Final = ("statements", "judgements", "calls", "answers")
 _PLANNED: Final = ("number", "game", "block", "record", "brains")
 """What is noted of a game before it is played. Not its seed, which tells who will be what."""
 _OUTCOME: Final = ("state", "winner", "rounds", "digest", "head", "error", "seconds")
@@ -219,6 +219,10 @@ class Manifest:
         """Who played, by number, of games whose plan does not say."""
         self.wins: Counter[str] = Counter()
         """Ended games by who won: "villagers", "werewolves", "nobody"."""
+        self.defaults: Counter[str] = Counter()
+        """Answers that are defaults, by why; see `wolfbus.defaults.cause_of`."""
+        self.spoilt: list[str] = []
+        """Ended games that are spoilt, by id."""
         self.states: Counter[str] = Counter(pending=len(self._rows))
         """Games by state."""
 
@@ -229,11 +233,15 @@ class Manifest:
         if result.state == "ended":
             self.wins[result.winner or "nobody"] += 1
             self._heads.append((result.game, result.head))
+            self.defaults.update(result.defaults)
+            self.spoilt += [result.game] if result.spoilt else []
         if result.cost_usd is not None:
             self._costs.append(result.cost_usd)
         self._sums.update({name: getattr(result, name) for name in _SUMMED})
         outcome = {name: getattr(result, name) for name in _OUTCOME}
         outcome |= {"head": result.head or None, "seconds": round(result.seconds, 3)}
+        if result.spoilt:
+            outcome["spoilt"] = result.spoilt
         if result.brains:
             self.played[result.number] = result.brains
             outcome["brains"] = result.brains
@@ -274,6 +282,8 @@ class Manifest:
             **{state: self.states[state] for state in _STATES},
             **{winner: self.wins[winner] for winner in _WINNERS},
             **{name: self._sums[name] for name in _SUMMED},
+            "defaults": self.defaults.total(),
+            "spoilt": len(self.spoilt),
             "cost_usd": None if self.cost_usd is None else round(self.cost_usd, 9),
         }
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 from pydantic_core import from_json
 
+from wolfbus.defaults import SILENT, cause_of
 from wolfbus.errors import ConfigError, RecordError, first_fault
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines
@@ -37,6 +39,9 @@ class GameCounts:
         judgements: judgements that count.
         usage: what the model calls took; None while there are none.
         unheard: brains that were asked, and none of whose answers could be used so far.
+        answers: answers that were asked for and not declined, but those of a brain that is silent by design.
+        defaults: how many of them are defaults, by `wolfbus.defaults.cause_of`.
+        spoilt: the seats that spoil it, once it has ended.
     """
 
     winner: Winner = None
@@ -44,6 +49,9 @@ class GameCounts:
     judgements: int = 0
     usage: Usage | None = None
     unheard: set[str] = field(default_factory=set)
+    answers: int = 0
+    defaults: Counter[str] = field(default_factory=Counter)
+    spoilt: tuple[str, ...] = ()
     _accepted: set[str] = field(default_factory=set)
     _brain_of: dict[str, str] = field(default_factory=dict)
 
@@ -58,6 +66,10 @@ class GameCounts:
                 self.unheard.discard(brain)
             elif event.outcome != "declined" and brain not in self._accepted:
                 self.unheard.add(brain)
+            if brain != SILENT and event.outcome != "declined":
+                self.answers += 1
+                if (cause := cause_of(event)) is not None:
+                    self.defaults[cause] += 1
         elif event.type == "opened":
             self._brain_of = {seat.name: seat.brain for seat in event.seats}
         elif event.type == "statement":
@@ -67,6 +79,7 @@ class GameCounts:
             self.usage.add(event)
         elif event.type == "ended":
             self.winner = event.winner
+            self.spoilt = event.spoilt
 
 
 class GameResult(BaseModel):
@@ -105,6 +118,13 @@ class GameResult(BaseModel):
     """Hash on its record's last line; it seals all of it."""
     unheard: Annotated[tuple[str, ...], Strict(strict=False)] = ()
     """Brains none of whose answers could be used."""
+    answers: Whole = 0
+    """Answers that were asked for and not declined, but those of a brain that is silent by design; 0 from an earlier
+    version."""
+    defaults: dict[str, Whole] = {}
+    """How many of them are defaults, by why: "timed_out", or the fault."""
+    spoilt: Annotated[tuple[str, ...], Strict(strict=False)] = ()
+    """Seats that spoil the game, as its record's last event has them."""
 
     def line(self) -> bytes:
         """Return it as a line of the journal, with its end."""

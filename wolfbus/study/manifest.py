@@ -81,6 +81,7 @@ class _Game(_Shape):
     head: _Text | None = None
     error: str | None = None
     seconds: Sum | None = None
+    spoilt: list[_Text] | None = None
 
 
 class _Manifest(_Playing):

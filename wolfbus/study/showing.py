@@ -284,6 +284,7 @@ def summary_lines(
     name: str | None,
     errors: Sequence[tuple[str, str]],
     halts: Mapping[str, Sequence[str]],
+    spoilt: Sequence[str],
 ) -> list[str]:
     """Return how a study went.
 
@@ -294,6 +295,7 @@ def summary_lines(
         name: its title, if it has one.
         errors: (game, error) of some games that failed.
         halts: games that halted, by why.
+        spoilt: games that ended and are spoilt.
     """
     n = totals["ended"]
     title = f"{printable(name, 80)} ({study})" if name else study
@@ -320,5 +322,8 @@ def summary_lines(
         if state == "halted":
             lines += [f"        {_some(games)}: {printable(why, 300)}" for why, games in halts.items()]
     lines += [f"        {game}: {printable(error, 200)}" for game, error in errors]
+    if spoilt:
+        why = "too many answers of a seat are defaults for want of a reply; no table counts them"
+        lines.append(f"Spoilt  {counted(len(spoilt), 'game')} ({_some(spoilt)}): {why}")
     lines.append(f"Folder  {folder}")
     return lines

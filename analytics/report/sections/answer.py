@@ -14,7 +14,7 @@ from analytics.figures.tables import Panel, forest
 from analytics.metrics.abilities import DETECTION, NOT_IDENTIFIED
 from analytics.metrics.primary import LEADS
 from analytics.metrics.skill import SIDES
-from analytics.report.caveats import SHOWN, caveats, missing_answers, verdict
+from analytics.report.caveats import SHOWN, all_defaults, caveats, missing_answers, spoilt_games, verdict
 from analytics.report.context import Context, drawing, estimate_cell, metric, over_all
 from analytics.report.entries import IndexedGame, StatementEntry
 from analytics.report.specs import phrase, specs, table
@@ -195,7 +195,8 @@ def headlines(findings: Result, context: Context) -> list[str]:
         _deceived(findings),
         _detected(findings),
         _suspected(findings),
-        *(f"WARNING: {line}" for line in missing_answers(findings)),
+        *(f"WARNING: {line}" for line in (*missing_answers(findings), spoilt_games(context.spoilt)) if line),
+        *filter(None, [all_defaults(findings)]),
     ]
 
 

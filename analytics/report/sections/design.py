@@ -77,7 +77,7 @@ def _study(findings: Result, context: Context, study: Mapping[str, Any], place: 
         yield table("design/meetings", findings, context, lines=meetings, notes=notes, place=place)
     if totals := study.get("totals"):
         yield table("design/totals", findings, context, lines=[Line(Cell("Games"), totals)], place=place)
-    failed = [game for game in study.get("games") or () if game.get("state") in {"failed", "stopped"}]
+    failed = [game for game in study.get("games") or () if game.get("state") in {"failed", "halted", "stopped"}]
     if failed:
         lines = (
             Line(

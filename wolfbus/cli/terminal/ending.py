@@ -91,12 +91,16 @@ class GameEnding:
             self._notes.setdefault(brain, Counter())[event.note] += 1
 
     def warnings(self) -> list[str]:
-        """Return a line for each brain of whose answers more than a tenth is missing, and why."""
+        """Return a line for each brain of whose answers any is missing, with why; and one if the game is spoilt."""
         from analytics.report.caveats import missing_answers
 
         by_brain = {brain: {"overall": counts} for brain, counts in self.brains.items()}
         reasons = {brain: printable(notes.most_common(1)[0][0], _REASON) for brain, notes in self._notes.items()}
-        return missing_answers({"repair": {"by_brain": by_brain}}, reasons)
+        lines = missing_answers({"repair": {"by_brain": by_brain}}, reasons, bearable=0.0)
+        if self.ended is not None and self.ended.spoilt:
+            names = names_of([name_of(seat) for seat in self.ended.spoilt])
+            lines.append(f"the game is spoilt: too many answers of {names} are defaults for want of a reply")
+        return lines
 
     def lines(self, calls: Sequence[str] = ()) -> list[str]:
         """Return what a newcomer asks of a game that is over, in at most `LINES` - 4 lines; none if nothing happened.

@@ -1,0 +1,45 @@
+"""Answers in whose place a default stands: why, in words, and which of them are for want of a reply."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from wolfbus.printable import counted
+
+if TYPE_CHECKING:
+    from wolfbus.messages.events import AnyAnswered
+
+SILENT: Final = "silent"
+"""The brain that lets every request time out, by design: its defaults are no fault of a game."""
+
+_WORDS: Final = {"timed_out": "no reply", "failed": "no reply", "unparseable": "unreadable"}
+
+
+def cause_of(answer: AnyAnswered) -> str | None:
+    """Return why a default stands in an answer's place: "timed_out", or the fault; None where none does."""
+    if answer.outcome in {"accepted", "declined"}:
+        return None
+    return "timed_out" if answer.outcome == "timed_out" or answer.fault is None else answer.fault
+
+
+def lacks_reply(answer: AnyAnswered) -> bool:
+    """Return whether a default stands there for want of a reply, and not for what a reply was."""
+    return cause_of(answer) in {"timed_out", "failed"}
+
+
+def defaults_in_words(causes: Mapping[str, int], answers: int) -> str:
+    """Return how many of some answers are defaults and why; "" if none is.
+
+    Args:
+        causes: how many are, by `cause_of`.
+        answers: all that were asked for and not declined.
+    """
+    words = Counter[str]()
+    for cause, number in causes.items():
+        words[_WORDS.get(cause, cause)] += number
+    if not (total := words.total()):
+        return ""
+    why = ", ".join(f"{number:,} {cause}" for cause, number in words.most_common())
+    return f"{total:,} of {counted(answers, 'answer')} {'is a default' if total == 1 else 'are defaults'} ({why})"
