@@ -39,6 +39,7 @@ from wolfbus.messages.events import (
 )
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import WholeCalls
+from wolfbus.served import ServedModels
 from wolfbus.vocabulary import Outcome, Reading
 
 _Assessed = AnsweredAssessOwn | AnsweredAssessOther
@@ -68,6 +69,7 @@ class GameFold:
         self._include_defaulted = include_defaulted
         self._keep_text = keep_text
         self._spoilt = False
+        self._served = ServedModels()
         self._private = PrivateThoughts()
         self._opened: Opened | None = None
         self._scorebook: Scorebook | None = None
@@ -138,6 +140,7 @@ class GameFold:
             (self._book if self._late_events is None else self._book_in_place(self._late_events)).rows(),
             seed="" if self._opened is None else self._opened.seed,
             spoilt=self._spoilt,
+            served={model: tuple(names) for model, names in self._served.others.items()},
             assess="live" if config is None else config.assess,
             feedback=config is None or config.feedback,
             opened=self._opened,
@@ -215,6 +218,7 @@ class GameFold:
         if event.seat not in self._book.seats:
             raise RulesError(f"a model call for {event.seat!r}, who does not play")
         self._calls.call(event)
+        self._served.feed(event)
 
     def _beside(self, event: AnsweredAssessOwn | AnsweredAssessOther) -> AnswerDetails:
         if not self._keep_text:

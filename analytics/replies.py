@@ -32,6 +32,7 @@ class Ledger:
         self._total = Usage()
         self._by: dict[str, defaultdict[str, Usage]] = {name: defaultdict(Usage) for name in BY}
         self._seats: defaultdict[str, Usage] = defaultdict(Usage)
+        self._served: defaultdict[str, set[str]] = defaultdict(set)
         self._seconds: list[float] = []
         self._paths: list[float] = []
 
@@ -44,6 +45,8 @@ class Ledger:
             return
         self._statements += len(game.statements)
         self._paths.append(float(game.critical_path))
+        for model, names in game.served.items():
+            self._served[model].update(names)
         if game.seconds is not None:
             self._seconds.append(game.seconds)
         for (name, model, kind), sums in game.calls.items():
@@ -61,6 +64,8 @@ class Ledger:
         self._replies.update(other._replies)
         self._statements += other._statements
         self._paths += list(other._paths)
+        for model, names in other._served.items():
+            self._served[model].update(names)
         self._seconds += list(other._seconds)
         self._total.merge(other._total)
         for merged, parts in ((self._by[split], other._by[split]) for split in BY):
@@ -79,6 +84,7 @@ class Ledger:
             "total": self._total.state(),
             "by": {name: {key: sums.state() for key, sums in parts.items()} for name, parts in self._by.items()},
             "seats": {name: sums.state() for name, sums in self._seats.items()},
+            "served": {model: sorted(names) for model, names in self._served.items()},
             "seconds": self._seconds,
             "paths": self._paths,
         }
@@ -91,6 +97,7 @@ class Ledger:
         self._total.restore(state["total"])
         self._by = {name: _usages(state["by"][name]) for name in BY}
         self._seats = _usages(state["seats"])
+        self._served = defaultdict(set, {model: set(names) for model, names in state["served"].items()})
         self._seconds, self._paths = list(state["seconds"]), list(state["paths"])
 
     def _forget_seats(self) -> None:
@@ -127,7 +134,8 @@ class Ledger:
         Sums ``total`` and by model, kind (several joined by +), role, brain and seat (None over
         several games); ``wall_s``, the seconds that games took by their records' clock;
         ``critical_path``, the longest chain of calls that had to wait for one another, see
-        `CallBook`; and all of it per game and per statement.
+        `CallBook`; and all of it per game and per statement. ``served`` has models that answered in the place of those
+        that were asked, by these; it is missing where none did.
 
         Undefined is None: tokens that no server told, money without prices, anything without a
         game.
@@ -140,6 +148,11 @@ class Ledger:
             "total": self._total.result(),
             **{f"by_{name}": {key: parts[key].result() for key in sorted(parts)} for name, parts in self._by.items()},
             "by_seat": by_seat,
+            **(
+                {"served": {model: sorted(self._served[model]) for model in sorted(self._served)}}
+                if self._served
+                else {}
+            ),
             "wall_s": _spread(self._seconds),
             "critical_path": _spread(self._paths),
             "per_game": self._per(games),

@@ -13,6 +13,7 @@ from analytics import Result, look
 from wolfbus.defaults import SILENT, defaults_in_words
 from wolfbus.formats import UNDEFINED, count, listed, number, quantity
 from wolfbus.printable import told_apart
+from wolfbus.served import served_in_words
 from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
         yield f"{line}."
     if line := spoilt_games(context.spoilt):
         yield f"{line}."
+    yield from (f"{line}." for line in served_in_words(look(findings, "cost", "served") or {}))
     if problems := len(context.problems):
         cut = sum(note.counted for note in context.problems)
         fates = (

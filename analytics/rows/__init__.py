@@ -107,6 +107,7 @@ class GameRows:
         whispers: what Werewolves propose at night, in order; kept with the words only.
         call_rows: model calls one by one; kept with the words only.
         course: what moved the game on, in order; kept with the words only.
+        served: models that answered in the place of those that were asked, by these.
         seals: by statement, a hash over it and all before it: of its line of the record, of a published log over the
             words.
         annotations: what is said of the statements afterwards.
@@ -183,6 +184,7 @@ class GameRows:
     whispers: tuple[WhisperRow, ...] = ()
     call_rows: tuple[CallRow, ...] = ()
     course: tuple[TimedEvent[Step], ...] = ()
+    served: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seals: Mapping[int, str] = field(default_factory=dict)
     annotations: tuple[AnnotationRow, ...] = ()
 

@@ -162,6 +162,7 @@ def _is_terminal() -> bool:
 def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
     """Print how a run went, and how to go on; returns the exit code."""
     from wolfbus.defaults import defaults_in_words
+    from wolfbus.served import served_in_words
     from wolfbus.study.showing import replay_command, summary_lines
 
     manifest, settings = study_run.manifest, study_run.study.settings
@@ -186,6 +187,8 @@ def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
         if brain != "silent":
             name = printable(brain, 64)
             _warn(f"in {counted(games, 'game')}, no answer of {name} could be used: all are defaults")
+    for line in served_in_words(manifest.served):
+        _warn(printable(line, 400))
     if not manifest.complete:
         # what games cost that did not end stands nowhere else
         for line in study_run.usage_lines:

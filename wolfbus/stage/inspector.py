@@ -13,6 +13,7 @@ from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import Answered, AnyAnswered, Asked
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import PromptBook, RequestNames, WholeCalls
+from wolfbus.served import ServedModels
 
 _QUESTION = "\nQUESTION"
 _TEXTS = frozenset({"prompt", "type", "source", "like", "answered_as"})
@@ -155,11 +156,12 @@ class CallLines:
     """Keeps, for the requests of a game, the line of the model call that answered each last.
 
     Attributes:
-        models: the model that each seat called last.
+        models: the model that each seat called last, and which one answered if that was another.
     """
 
     def __init__(self) -> None:
         self.models: dict[SeatName, str] = {}
+        self._served = ServedModels()
         self._names = RequestNames()
         self._lines: dict[str, int] = {}
         self._took: dict[int, float] = {}
@@ -171,7 +173,8 @@ class CallLines:
 
     def call(self, line: int, event: ModelCall) -> None:
         """Take in a model call."""
-        self.models[event.seat] = event.model
+        other = self._served.feed(event)
+        self.models[event.seat] = event.model if other is None else f"{event.model} (answered by {other})"
         self._took[line] = event.latency_s
         if event.labels:
             self._labelling.add(line)

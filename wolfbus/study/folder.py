@@ -221,6 +221,8 @@ class Manifest:
         """Ended games by who won: "villagers", "werewolves", "nobody"."""
         self.defaults: Counter[str] = Counter()
         """Answers that are defaults, by why; see `wolfbus.defaults.cause_of`."""
+        self.served: dict[str, dict[str, None]] = {}
+        """Models that answered in the place of those that were asked, by these."""
         self.spoilt: list[str] = []
         """Ended games that are spoilt, by id."""
         self.states: Counter[str] = Counter(pending=len(self._rows))
@@ -235,6 +237,8 @@ class Manifest:
             self._heads.append((result.game, result.head))
             self.defaults.update(result.defaults)
             self.spoilt += [result.game] if result.spoilt else []
+            for model, names in result.served.items():
+                self.served.setdefault(model, {}).update(dict.fromkeys(names))
         if result.cost_usd is not None:
             self._costs.append(result.cost_usd)
         self._sums.update({name: getattr(result, name) for name in _SUMMED})

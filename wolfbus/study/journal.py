@@ -18,6 +18,7 @@ from wolfbus.defaults import SILENT, cause_of
 from wolfbus.errors import ConfigError, RecordError, first_fault
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines
+from wolfbus.served import ServedModels
 from wolfbus.usage import Usage
 from wolfbus.vocabulary import Winner
 
@@ -42,6 +43,7 @@ class GameCounts:
         answers: answers that were asked for and not declined, but those of a brain that is silent by design.
         defaults: how many of them are defaults, by `wolfbus.defaults.cause_of`.
         spoilt: the seats that spoil it, once it has ended.
+        served: which models answered in the place of those that were asked.
     """
 
     winner: Winner = None
@@ -52,6 +54,7 @@ class GameCounts:
     answers: int = 0
     defaults: Counter[str] = field(default_factory=Counter)
     spoilt: tuple[str, ...] = ()
+    served: ServedModels = field(default_factory=ServedModels)
     _accepted: set[str] = field(default_factory=set)
     _brain_of: dict[str, str] = field(default_factory=dict)
 
@@ -77,6 +80,7 @@ class GameCounts:
         elif event.type == "model_call":
             self.usage = self.usage or Usage()
             self.usage.add(event)
+            self.served.feed(event)
         elif event.type == "ended":
             self.winner = event.winner
             self.spoilt = event.spoilt
@@ -125,6 +129,8 @@ class GameResult(BaseModel):
     """How many of them are defaults, by why: "timed_out", or the fault."""
     spoilt: Annotated[tuple[str, ...], Strict(strict=False)] = ()
     """Seats that spoil the game, as its record's last event has them."""
+    served: dict[str, Annotated[tuple[str, ...], Strict(strict=False)]] = {}
+    """Models that answered in the place of those that were asked, by these."""
 
     def line(self) -> bytes:
         """Return it as a line of the journal, with its end."""

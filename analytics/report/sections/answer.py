@@ -34,6 +34,7 @@ from wolfbus.document import (
 from wolfbus.formats import between, count, in_unit, listed, percent, quantity
 from wolfbus.printable import words
 from wolfbus.roles import FACTS
+from wolfbus.served import served_in_words
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
 _SCALE: Final = {DETECTION: ("AUC of suspicion", "score"), "concealment": ("d′", "logit")}
@@ -196,6 +197,7 @@ def headlines(findings: Result, context: Context) -> list[str]:
         _detected(findings),
         _suspected(findings),
         *(f"WARNING: {line}" for line in (*missing_answers(findings), spoilt_games(context.spoilt)) if line),
+        *(f"WARNING: {line}" for line in served_in_words(look(findings, "cost", "served") or {})),
         *filter(None, [all_defaults(findings)]),
     ]
 

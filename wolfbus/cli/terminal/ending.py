@@ -15,6 +15,7 @@ from wolfbus.messages.events import AnyAnswered, Ended, Opened
 from wolfbus.printable import counted, name_of, printable, shortened
 from wolfbus.record.line import Recorded
 from wolfbus.roles import FACTS, team_of
+from wolfbus.served import ServedModels, served_in_words
 from wolfbus.stage.beats import Beat, Exiled, NightShown, SeatStatus, Spoken
 from wolfbus.stage.fold import BeatFold
 from wolfbus.stage.story import lie_in_words
@@ -51,6 +52,7 @@ class GameEnding:
 
     def __init__(self, *, beats: bool = True) -> None:
         self._notes: dict[str, Counter[str]] = {}
+        self._served = ServedModels()
         self.opened: Opened | None = None
         self.ended: Ended | None = None
         self.statements = 0
@@ -75,6 +77,8 @@ class GameEnding:
             self._count(event)
         elif event.type == "statement":
             self.statements += 1
+        elif event.type == "model_call":
+            self._served.feed(event)
 
     def _count(self, event: AnyAnswered) -> None:
         self._requests[event.seat] += event.outcome != "declined"
@@ -91,7 +95,9 @@ class GameEnding:
             self._notes.setdefault(brain, Counter())[event.note] += 1
 
     def warnings(self) -> list[str]:
-        """Return a line for each brain of whose answers any is missing, with why; and one if the game is spoilt."""
+        """Return a line for each brain of whose answers any is missing, with why; if the game is spoilt; and if another
+        model answered than was asked.
+        """
         from analytics.report.caveats import missing_answers
 
         by_brain = {brain: {"overall": counts} for brain, counts in self.brains.items()}
@@ -100,7 +106,7 @@ class GameEnding:
         if self.ended is not None and self.ended.spoilt:
             names = names_of([name_of(seat) for seat in self.ended.spoilt])
             lines.append(f"the game is spoilt: too many answers of {names} are defaults for want of a reply")
-        return lines
+        return [*lines, *(printable(line, _REASON) for line in served_in_words(self._served.others))]
 
     def lines(self, calls: Sequence[str] = ()) -> list[str]:
         """Return what a newcomer asks of a game that is over, in at most `LINES` - 4 lines; none if nothing happened.
