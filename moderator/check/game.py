@@ -221,6 +221,9 @@ _SORTS: Final = {
     "ambiguous": "ambiguous answer",
     "refused": "refused to answer",
     "failed": "failed to answer",
+    "filtered": "kept back by a content filter",
+    "cut": "cut off before any answer",
+    "error": "an error instead of an answer",
 }
 
 

@@ -7,7 +7,8 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from players.llm.endpoint import Server
+from players.llm.decisions import LONGEST_WAIT, why_no_text
+from players.llm.endpoint import Server, probe_seconds
 from players.llm.gate import Permit
 from players.llm.loop import format_seconds, loop_time
 from players.llm.provider import (
@@ -23,6 +24,8 @@ from players.llm.provider import (
 )
 from wolfbus.messages.calls import Scalar
 from wolfbus.patience import Backoff
+from wolfbus.printable import printable
+from wolfbus.reading.ladder import is_error_message
 
 if TYPE_CHECKING:
     from players.llm.budget import Budget, Reservation
@@ -42,13 +45,20 @@ _SHARE_OF_TIME: Final = 0.25
 _DEFERRED: Final[frozenset[Purpose]] = frozenset({"assess_own", "assess_other"})
 """What goes after all that the game waits for: judgements and labels."""
 
+_LEAST_ROOM: Final = 128
+"""Tokens: a reply of fewer is not worth a request, unless the model's own bound is lower."""
+
+_SAME_GARBAGE: Final = 2
+"""Times that one question is paid for what cannot be read as a reply."""
+
 _ADJUSTMENTS: Final = 16  # more than a server can reject, for one that rejects at random
 
 
 class Attempts:
     """The attempts at one question; to be run once, within the gateway's loop.
 
-    A probe, for which somebody waits, has few of them: 429s count as well, and a reply that was cut off is one.
+    A probe, for which somebody waits, has few of them: 429s count as well, but a server that loads its model is waited
+    for. What fails without saying why is tried in another form.
 
     Args:
         question: what is asked.
@@ -67,17 +77,22 @@ class Attempts:
         self._limit = PROBE_ATTEMPTS if self._probes else server.endpoint.attempts
         self._charged = False
         self._began = loop_time()
-        self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose, None)
+        timeouts = self._model.timeouts
+        self._attempt_s: float | None = (
+            probe_seconds(self._model) if self._probes else getattr(timeouts, question.purpose, None)
+        )
         self._rank = (question.purpose in _DEFERRED, next(server.gate.numbers))
         self._attempts = 0
         self._tries = 0
         self._busy_replies = 0
+        self._garbage = 0
         self._attempt_at = self._began
         self._adjusted = 0
         self._queue_s = 0.0
         self._sent_at: float | None = None
         self._queue_before = 0.0
         self._cut_reply: ProviderReply | None = None
+        self._blamed: Failure | None = None
         self._last_failure = ""
         self._failures: deque[str] = deque(maxlen=FAILURES_KEPT)
         self._waits_for = ""
@@ -92,19 +107,23 @@ class Attempts:
         """
         if self._began >= self._question.deadline:
             return self.completion(error="the request's time was over before it was asked", timed_out=True)
-        halts = False
+        halts, fault = False, Completion().fault
         try:
             async with asyncio.timeout_at(self._question.deadline):
                 return self._completed(await self._reply())
         except TimeoutError:
-            error, timed_out = self._out_of_time(), True
+            error, timed_out, slow = self._out_of_time(), True, True
         except Failed as failed:
-            halts = failed.failure.halts
+            failure = failed.failure if self._blamed is None else self._blamed
+            halts, fault = failed.failure.halts, failure.fault
             tries = f" ({self._attempts} attempts)" if self._attempts > 1 else ""
-            error, timed_out = f"{failed.failure.line}{tries}", False
+            error, timed_out, slow = f"{failure.line}{tries}", False, failure.trouble in {"loading", "timeout"}
+        if self._probes and slow:
+            seconds = format_seconds(loop_time() - self._began)
+            error = f"{error}; waited {seconds} s: a longer patience in its [endpoints] table waits longer"
         if self._cut_reply is not None:
             return self._completed(self._cut_reply)
-        return replace(self.completion(error=error, timed_out=timed_out), halts=halts)
+        return replace(self.completion(error=error, timed_out=timed_out), halts=halts, fault=fault)
 
     def _out_of_time(self) -> str:
         if self._attempts:
@@ -114,11 +133,19 @@ class Attempts:
         return f"waited {self._queue_s:.1f} s for {waits_for}, and was never sent"
 
     async def _reply(self) -> ProviderReply:
-        reply = await self._reply_within(self._model.max_tokens)
-        if reply.cut and not reply.repeats and not self._probes:
-            # should the second attempt fail, half a reply is worth more than none
-            self._cut_reply = reply
-            reply = await self._reply_within(2 * self._model.max_tokens)
+        capability = self._server.capability(self._model.model)
+        bound = capability.bound(self._model)
+        reply = await self._reply_within(bound)
+        wider = capability.wider(bound, self._model)
+        if not reply.cut or reply.repeats or wider == bound:
+            return reply
+        # should the second attempt fail, half a reply is worth more than none
+        self._cut_reply = reply
+        reply = await self._reply_within(wider)
+        if reply.cut or reply.completion_tokens is None or reply.completion_tokens > bound:
+            capability.learn_bound(bound, self._model)
+        if reply.cut and not reply.repeats:
+            capability.learn_bound(wider, self._model)
         return reply
 
     async def _reply_within(self, max_tokens: int) -> ProviderReply:
@@ -127,12 +154,27 @@ class Attempts:
             shape = capability.for_model(self._model)
             try:
                 request = Request(self._model, question.messages, question.form, shape, max_tokens, question.chain)
-                return await self._attempt(request)
+                reply = await self._attempt(request)
             except Failed as failed:
                 failure = failed.failure
+            else:
+                capability.note_context(crowded=False)
+                capability.note_prompt(sum(len(message.content) for message in question.messages), reply.prompt_tokens)
+                if self._blamed is not None:
+                    capability.say_guessed(self._blamed)
+                return reply
             self._last_failure = failure.line
+            if failure.lacks == "room":
+                max_tokens = self._room(failure, max_tokens)
+                self._keep_failure(failure)
+                continue
             if capability.learn(failure, shape, self._model) and self._adjusted < _ADJUSTMENTS:
                 self._adjusted += 1
+                self._keep_failure(failure)
+                continue
+            if self._probes and capability.guess(failure, shape, self._model):
+                self._blamed = self._blamed or failure
+                self._tries += 1
                 self._keep_failure(failure)
                 continue
             if failure.cut:
@@ -140,6 +182,18 @@ class Attempts:
                 return ProviderReply(None, finish="length")
             await self._wait_after(failure)
             self._keep_failure(failure)
+
+    def _room(self, failure: Failure, sent: int) -> int:
+        """Return a smaller bound on the reply, that the context may have room for.
+
+        Raises:
+            Failed: there is none; it halts the model where that was so again and again.
+        """
+        room = sent // 2 if failure.room is None else failure.room
+        if min(_LEAST_ROOM, self._model.max_tokens) <= room < sent:
+            return room
+        again_and_again = self._server.capability(self._model.model).note_context(crowded=True)
+        raise Failed(replace(failure, halts=again_and_again and not self._probes))
 
     def _keep_failure(self, failure: Failure) -> None:
         self._failures.append(failure.line[:FAILURE_KEPT])
@@ -153,18 +207,20 @@ class Attempts:
             Failed: none does.
         """
         time_left, busy = self._question.deadline - loop_time(), failure.trouble == "busy"
-        if busy and failure.wait is not None:
-            # a server may ask for a day; others find out from time to time whether it means that
+        too_long = failure.wait is not None and failure.wait >= max(time_left, LONGEST_WAIT)
+        if busy and failure.wait is not None and not too_long:
             self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
-        queued = busy and failure.again and not self._probes
+        self._garbage += failure.trouble == "garbage"
+        # a server that loads its model is waited for before the games, and so is a queue within them
+        queued = failure.again and ((busy and not self._probes) or (failure.trouble == "loading" and self._probes))
         if queued:
             self._busy_replies += 1
         else:
             self._tries += 1
-            if self._tries >= self._limit or not failure.again:
+            if self._tries >= self._limit or self._garbage >= _SAME_GARBAGE or not failure.again:
                 raise Failed(failure)
         if failure.wait is not None and failure.wait >= time_left:
-            raise Failed(_too_long(failure, failure.wait))
+            raise Failed(replace(_too_long(failure, failure.wait), halts=failure.halts or too_long))
         wait = failure.wait or 0.0
         delay = min(self._backoff.delay(self._busy_replies if queued else self._tries), (time_left - wait) / 2)
         if queued and max(delay, wait) < self._backoff.shortest():
@@ -185,7 +241,7 @@ class Attempts:
                 began = loop_time()
                 self._waits_for = "the budget"
                 try:
-                    reservation = await self._budget.reserve(self._question)
+                    reservation = await self._budget.reserve(self._question, request.max_tokens)
                 finally:
                     self._queue_s += loop_time() - began
             sent = True
@@ -249,6 +305,15 @@ class Attempts:
             raise RuntimeError("the provider cancelled work of its own") from cancelled
         latencies.add(name, purpose, loop_time() - now)
         self._count(reply)
+        reason = why_no_text(reply)
+        if reason is not None and (reason.fault == "error" or (self._probes and reason.fault == "unparseable")):
+            line = f"{self._server.url}: {reason.line}"
+            raise Failed(
+                Failure("garbage", line, again=True, charged=True, shaped=True, fault=reason.fault, counted=reply)
+            )
+        if self._probes and is_error_message(reply.text or ""):
+            line = f"{self._server.url}: its reply is an error message: {printable(reply.text or '', FAILURE_KEPT)}"
+            raise Failed(Failure("garbage", line, again=True, charged=True, fault="error", counted=reply))
         return reply
 
     def _count(self, reply: ProviderReply | None) -> None:
@@ -264,10 +329,11 @@ class Attempts:
         return Failure("timeout", f"{self._server.url}: no reply in a request's time", again=True)
 
     def _completed(self, reply: ProviderReply) -> Completion:
-        filtered = reply.finish == "content_filter" and not (reply.text or "").strip() and not reply.refusal
-        error = f"{self._server.url}: its content filter kept the reply back" if filtered else None
-        words = {name: getattr(reply, name) for name in WORDS}
-        return replace(self.completion(error=error), **words)
+        words = {name: getattr(reply, name) for name in (*WORDS, "calls_tool")}
+        reason = why_no_text(reply)
+        if reason is None or reason.fault not in ({"filtered", "cut"} if self._probes else {"filtered"}):
+            return replace(self.completion(error=None), **words)
+        return replace(self.completion(error=f"{self._server.url}: {reason.line}"), fault=reason.fault, **words)
 
     def completion(self, *, error: str | None, timed_out: bool = False) -> Completion:
         """Return what came of it so far.

@@ -8,6 +8,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from players.llm.decisions import why_no_text
 from players.llm.gateway import Gateway, Job
 from players.llm.prompts.forms import DESCRIPTIONS, part_name
 from players.llm.prompts.writer import Prompt, PromptWriter
@@ -20,8 +21,9 @@ from wolfbus.messages.content import Ballot, Label, Speech
 from wolfbus.messages.requests import Ask
 from wolfbus.printable import error_in_words
 from wolfbus.reading import Question, Read, read, read_parts
+from wolfbus.reading.text import without_thinking
 from wolfbus.view import SeatView
-from wolfbus.vocabulary import Kind
+from wolfbus.vocabulary import Fault, Kind
 
 _RAW_KEPT = 200_000
 _REPORTED: Final = (
@@ -72,11 +74,12 @@ class Turn:
         if completion.timed_out and (completion.attempts or completion.cassette):
             return {}
         if completion.error is not None:
-            return dict.fromkeys(names, Answer(None, fault="failed", note=completion.error[:300]))
-        if completion.refusal is not None and not (completion.text or "").strip():
-            refused = Answer(None, raw=completion.refusal, fault="refused", note="the model refused")
-            return dict.fromkeys(names, refused)
+            return dict.fromkeys(names, Answer(None, fault=completion.fault, note=completion.error[:300]))
         text = completion.text or ""
+        if (reason := why_no_text(completion)) is not None:
+            thought = "\n\n".join(without_thinking(text).thoughts) or None
+            raw = (text or completion.refusal or "")[:_RAW_KEPT] or None
+            return dict.fromkeys(names, Answer(None, thought, raw=raw, fault=reason.fault, note=reason.line))
         return {name: _answer_of(part, text) for name, part in self._read_parts(text).items()}
 
     def _read_parts(self, text: str) -> dict[str, Read]:
@@ -130,6 +133,9 @@ should reach the record before the moderator goes on."""
 
 _MOST_PARTS: Final = 8
 """So many times the bound on a reply's length are allowed for a reply with as many parts, or more."""
+
+_FINAL: Final[frozenset[Fault | None]] = frozenset({"refused", "cut"})
+"""Faults of which nobody is asked again: a refusal is a result, and what was cut off had twice the room already."""
 
 _TOGETHER: Final[frozenset[Kind]] = frozenset({"bid", "assess_other"})
 """Kinds that the compact protocol asks for in one call."""
@@ -234,7 +240,8 @@ class ModelBrain(Agent):
         unread = self._submit(turn, answers, outlet)
         if not unread:
             return
-        if completion.error is None and time.monotonic() < turn.deadline:
+        faults = {answers[name].fault for name in unread}
+        if completion.error is None and not faults <= _FINAL and time.monotonic() < turn.deadline:
             reply = completion.text or completion.refusal or ""
             note = "; ".join(dict.fromkeys(answers[name].note or "unusable" for name in unread))
             if completion.repeats:
@@ -323,8 +330,11 @@ def _labelled(answer: Answer, label: Answer | None) -> Answer:
 
 
 def _why_unread(completion: Completion, answers: Mapping[str, Answer]) -> str | None:
-    """Return why nothing of a reply can be used; None if something can."""
-    if any(answer.content is not None for answer in answers.values()):
+    """Return why nothing of a reply can be used; None if something can, or if that is a result."""
+    if completion.fault == "filtered" or any(
+        answer.content is not None or answer.fault == "refused" for answer in answers.values()
+    ):
+        # refusals and filters are results: the model is there
         return None
     notes = (answer.note for answer in answers.values())
     return completion.error or next((note for note in notes if note), "no reply in time")

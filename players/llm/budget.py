@@ -175,10 +175,10 @@ class Budget:
     Before a request, the most that it could take is reserved; `Reservation.settle` puts in its place what it took. What
     is spent and reserved never exceeds a limit, so that neither does what is spent, *provided that* no request takes
     more than was reserved for it: a prompt of at most so many tokens as `Reservation.prompt_tokens`, a reply of at most
-    twice the model's `max_tokens` (a reply that was cut off is asked for once more, with twice the room) and, where its
-    server lets it think beyond that, a quarter more than it was seen to. The bound on the prompt is half a token per
-    byte at first; later a quarter more than the most tokens per byte that the model has counted so far. A request that
-    takes more all the same is counted as it was.
+    twice the model's `max_tokens` (a reply that was cut off is asked for once more, with twice the room), or of the
+    bound that was learned from such replies, and, where its server lets it think beyond that, a quarter more than it
+    was seen to. The bound on the prompt is half a token per byte at first; later a quarter more than the most tokens
+    per byte that the model has counted so far. A request that takes more all the same is counted as it was.
 
     To be used within one event loop; the properties may be read from any thread.
 
@@ -238,10 +238,14 @@ class Budget:
                 "in US dollars per million tokens (0 for a server of one's own)"
             )
 
-    async def reserve(self, question: ModelQuestion) -> Reservation:
+    async def reserve(self, question: ModelQuestion, max_tokens: int = 0) -> Reservation:
         """Reserve the most that one request could take, as soon as it fits beside those in flight.
 
         Requests wait in the order in which they came, and none overtakes another.
+
+        Args:
+            question: what is asked.
+            max_tokens: the bound on the reply, where that is more than twice the model's own.
 
         Raises:
             BudgetSpent: it would not fit even if nothing were in flight, or another one did not before.
@@ -250,6 +254,7 @@ class Budget:
         self.check({question.model.model: question.model})
         key = next(self._keys)
         reservation = Reservation(question, self._guess, partial(self._settle, key))
+        reservation.reply_tokens = max(reservation.reply_tokens, max_tokens)
         call = f"{question.label}: {question.purpose}, {question.model.model}"
         try:
             async with self._turn:

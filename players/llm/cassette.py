@@ -29,6 +29,7 @@ from wolfbus.fresh import fresh_name
 from wolfbus.messages.calls import Scalar
 from wolfbus.record.reader import open_lines
 from wolfbus.record.writer import RecordFile
+from wolfbus.vocabulary import Fault
 
 _log = logging.getLogger(__name__)
 
@@ -60,6 +61,7 @@ class _Recorded(_Line):
     refusal: str | None = None
     finish: str | None = None
     error: str | None = None
+    fault: Fault = "failed"
     timed_out: bool = False
     attempts: int = 0
     queue_s: float = 0.0
@@ -69,6 +71,7 @@ class _Recorded(_Line):
     completion_tokens: int | None = None
     parameters: dict[str, Scalar] = Field(default_factory=dict)
     served: str | None = None
+    calls_tool: bool = False
 
 
 class _Entry(_Line):
@@ -358,7 +361,8 @@ def _with_words_of(recorded: Completion, completion: Completion) -> Completion:
 
 
 def _failed(completion: Completion) -> bool:
-    return completion.error is not None or completion.timed_out
+    # what a filter kept back is a result
+    return (completion.error is not None and completion.fault != "filtered") or completion.timed_out
 
 
 def _refuse_constant(name: str) -> float:

@@ -34,6 +34,18 @@ logger = logging.getLogger(__name__)
 _NEXT_MODE: Final[dict[Mode, Mode]] = {"schema": "object", "object": "text"}
 
 
+_MOST_ROOM: Final = 8
+"""Times its own bound that a model's replies may have."""
+
+_MOST_CROWDED: Final = 8
+"""Questions in a row for which a context has no room, from which on a model halts."""
+
+_MOST_DROPPED: Final = 4
+"""Prompts that are longer by the share `_LONGER`, and have as many tokens up to the share `_STILL`."""
+_LONGER: Final = 1.3
+_STILL: Final = 1.02
+
+
 class Capability:
     """What one model on one endpoint takes.
 
@@ -49,6 +61,55 @@ class Capability:
         self.name = name
         self.shape = shape
         self._refused: set[str] = set()
+        self._more_room = 1
+        self._crowded = 0
+        self._longest_prompt = (0, 0)
+        self._dropped = 0
+
+    def bound(self, model: Model) -> int:
+        """Return the bound on a reply: the model's own, or what was learned from replies that it cut off."""
+        return model.max_tokens * self._more_room
+
+    def wider(self, bound: int, model: Model) -> int:
+        """Return the bound for a reply that was cut off at `bound`; the same if there is no more room for it."""
+        return max(bound, min(2 * bound, _MOST_ROOM * model.max_tokens))
+
+    def learn_bound(self, sent: int, model: Model) -> None:
+        """Find out that a reply was cut off before its text: from now on there is twice the room, up to a limit."""
+        if sent == self.bound(model) and self._more_room < _MOST_ROOM:
+            self._more_room *= 2
+            logger.warning(
+                "%s: a reply was cut off at %d tokens before any answer: for the rest of this run replies may have "
+                "%d; max_tokens in its [models] table sets that",
+                *(self.name, sent, self.bound(model)),
+            )
+
+    def note_context(self, *, crowded: bool) -> bool:
+        """Note whether the context had room for a request; returns whether it has none, again and again."""
+        self._crowded = self._crowded + 1 if crowded else 0
+        return self._crowded >= _MOST_CROWDED
+
+    def note_prompt(self, characters: int, tokens: int | None) -> None:
+        """Note how many tokens a server read of a prompt; says so once, if it drops the beginnings of long ones.
+
+        A window reads as much of a longer prompt as of a shorter one, whereas what a cache had may be left out of any
+        count.
+        """
+        if not tokens or self._dropped >= _MOST_DROPPED:
+            return
+        most, shortest = self._longest_prompt
+        if tokens > most * _STILL:
+            self._longest_prompt, self._dropped = (tokens, characters), 0
+        elif tokens * _STILL >= most:
+            self._longest_prompt = most, min(shortest, characters)
+            self._dropped += characters > shortest * _LONGER
+            if self._dropped == _MOST_DROPPED:
+                logger.warning(
+                    "%s read %d tokens of a prompt of %d characters, and as many of one of %d: it drops the beginnings "
+                    "of prompts, the rules first; give it a larger context (Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH; "
+                    "llama.cpp: --ctx-size; LM Studio: its context length)",
+                    *(self.name, tokens, characters, shortest),
+                )
 
     def for_model(self, model: Model) -> Shape:
         """Return what a request may hold, with the kind of structured output that the model's settings insist on."""
@@ -66,7 +127,8 @@ class Capability:
             Whether another request makes sense, in the shape that is known now.
         """
         lack, shape = failure.lacks, self.shape
-        if lack is None:
+        if lack is None or lack == "room":
+            # that is of one prompt alone
             return False
         if lack == "tokens":
             self._learn_tokens(sent)
@@ -88,6 +150,24 @@ class Capability:
             self.shape = replace(shape, dropped=shape.dropped | {lack})
             logger.warning("%s does not take %s = %s: it is not sent", self.name, lack, getattr(model, lack))
         return True
+
+    def guess(self, failure: Failure, sent: Shape, model: Model) -> bool:
+        """Take the form to be what a server fails of that does not say so; returns whether another will be tried.
+
+        A server that is silent or breaks down gets the words alone, one that rejects what it was sent the next form.
+        """
+        blamed = failure.shaped or failure.trouble == "timeout"
+        if not blamed or model.structured != "auto" or sent.mode == "text":
+            return False
+        if self.shape.mode == sent.mode:
+            mode: Mode = _NEXT_MODE[sent.mode] if failure.trouble == "rejected" else "text"
+            self.shape = replace(self.shape, mode=mode)
+        return True
+
+    def say_guessed(self, failure: Failure) -> None:
+        """Say that the form was it: there is a reply without."""
+        way = "in words alone" if self.shape.mode == "text" else f"with response_format for {self.shape.mode}"
+        logger.warning("%s does not answer as it was asked first (%s), but does %s", self.name, failure.line, way)
 
     def note_ignored(self, mode: str, model: Model) -> bool:
         """Note that the server took a way to hold a reply to its form, and did not keep to it.
@@ -120,8 +200,7 @@ class Capability:
 SMALL_PROMPT: Final = 256
 """Tokens of the smallest prompt that a game may have."""
 
-_TOKENS: Final = 256
-_SECONDS: Final = 30.0
+_SECONDS: Final = 60.0
 
 FORM: Final = Form(
     "probe",
@@ -154,17 +233,20 @@ _MESSAGES: Final = (
 )
 
 
+def probe_seconds(model: Model) -> float:
+    """Return for how long a model's first reply is waited for: it may have to be loaded first."""
+    return max(model.timeouts.probe or _SECONDS, model.endpoint.patience)
+
+
 def probe_question(model: Model) -> ModelQuestion:
-    """Return something small to ask a model, from its loop."""
-    deadline = loop_time() + (model.timeouts.probe or _SECONDS)
-    small = model.model_copy(update={"max_tokens": min(model.max_tokens, _TOKENS)})
-    return ModelQuestion(small, "probe", "probe", _MESSAGES, FORM, deadline)
+    """Return something small to ask a model, from its loop; there is time to ask twice."""
+    return ModelQuestion(model, "probe", "probe", _MESSAGES, FORM, loop_time() + 2 * probe_seconds(model))
 
 
 def keeps_form(mode: str, completion: Completion) -> bool | None:
     """Return whether a reply keeps to how it was to be held to its form; None where that cannot be known."""
     text = completion.text or ""
-    if mode == "text" or completion.refusal is not None or completion.finish == "length" or not text.strip():
+    if mode == "text" or completion.refusal is not None or completion.bounded or not text.strip():
         return None
     objects = find_objects(without_thinking(text).text).objects
     name, value = _MARK

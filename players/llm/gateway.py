@@ -18,8 +18,8 @@ from players.llm.accounts import Accounts, cost_of
 from players.llm.attempts import Attempts
 from players.llm.budget import Budget
 from players.llm.cassette import Cassette
-from players.llm.endpoint import SMALL_PROMPT, Server, keeps_form, probe_question
-from players.llm.gate import Tempo
+from players.llm.endpoint import SMALL_PROMPT, Server, keeps_form, probe_question, probe_seconds
+from players.llm.gate import LONG_WAIT_S, Tempo
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, Provider, open_provider
@@ -149,9 +149,13 @@ class Gateway:
         halted = self.halted(model)
         if halted is None:
             completion = await self._ask(question)
-            if not completion.halts:
+            if completion.halts:
+                self._halted.setdefault((model.endpoint, model.model), completion.error or "")
+            halted = self._halted.get((model.endpoint, model.model))
+            if halted is None or completion.error is None:
                 return completion
-            halted = self._halted.setdefault((model.endpoint, model.model), completion.error or "")
+            # what failed while another call was told so failed of that
+            completion = replace(completion, halts=True)
         else:
             completion = Completion(error=halted, halts=True)
         # every time: each of its games ends by itself, and games may have begun since
@@ -258,14 +262,19 @@ class Gateway:
 
     async def _probe_model(self, model: Model) -> str | None:
         """Ask until the server keeps to what it takes; returns why the model does not answer, None if it does."""
-        while True:
-            completion = await self._ask(probe_question(model))
-            mode = completion.parameters.get("structured")
-            # a refusal or an empty reply is an answer, too
-            if completion.error is not None or not isinstance(mode, str) or keeps_form(mode, completion) is not False:
-                return completion.error
-            if not self._server(model.endpoint).capability(model.model).note_ignored(mode, model):
-                return None
+        server, seconds = self._server(model.endpoint), 2 * probe_seconds(model)
+        name = f"{model.model} at {server.url}"
+        slow = asyncio.get_running_loop().call_later(LONG_WAIT_S, logger.warning, _SLOW, name, LONG_WAIT_S, seconds)
+        try:
+            while True:
+                completion = await self._ask(probe_question(model))
+                mode = completion.parameters.get("structured")
+                # a refusal is an answer, too
+                keeps = completion.error is not None or not isinstance(mode, str) or keeps_form(mode, completion)
+                if keeps is not False or not server.capability(model.model).note_ignored(str(mode), model):
+                    return completion.error
+        finally:
+            slow.cancel()
 
     async def _ask(self, question: ModelQuestion) -> Completion:
         """Ask a server, and count what it took."""
@@ -325,6 +334,12 @@ class Gateway:
     async def _close_servers(self) -> None:
         for server in self._servers.values():
             await server.provider.close()
+
+
+_SLOW: Final = (
+    "%s has not answered for %g s: it may be loading its model; it gets %g s, and more with a longer patience in its "
+    "[endpoints] table"
+)
 
 
 def game_of(question: ModelQuestion) -> str:

@@ -21,7 +21,7 @@ from wolfbus.messages.calls import ChatRole, Scalar
 from wolfbus.printable import error_in_words
 from wolfbus.reading.repetition import repetition_start
 from wolfbus.reading.text import object_extent
-from wolfbus.vocabulary import Kind
+from wolfbus.vocabulary import Fault, Kind
 
 Purpose: TypeAlias = Kind | Literal["probe", "annotate"]
 """What a call is for: the kind of its first request, finding out whether a model answers at all, or what a reader makes
@@ -103,6 +103,7 @@ class ProviderReply:
         completion_tokens: tokens of the reply, hidden reasoning included.
         billed_usd: what the server itself says that it cost, in US dollars; None if it does not.
         served: what the server says of the model: its name, and its fingerprint behind a blank.
+        calls_tool: whether it calls a tool instead.
     """
 
     text: str | None
@@ -114,16 +115,22 @@ class ProviderReply:
     completion_tokens: int | None = None
     billed_usd: float | None = None
     served: str | None = None
+    calls_tool: bool = False
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it ended because the bound on its length was reached."""
+        return (self.finish or "").casefold() in _BOUND_REACHED
 
     @property
     def cut(self) -> bool:
         """Whether the bound on its length was reached before there was anything to use."""
-        return self.finish == "length" and not self.refusal and not _holds_object(self.text or "")
+        return self.bounded and not self.refusal and not _holds_object(self.text or "")
 
     @property
     def repeats(self) -> bool:
         """Whether it had come to repeat itself when it was cut off: with more room it would do so for longer."""
-        return self.finish == "length" and repetition_start(self.text or "") is not None
+        return self.bounded and repetition_start(self.text or "") is not None
 
     def mapped(self, change: Callable[[str], str]) -> ProviderReply:
         """Return the reply with all its words changed."""
@@ -139,6 +146,7 @@ class Completion(ProviderReply):
     Attributes:
         text: the model's text; None if there is none.
         error: one line on why there is no reply, without any secret; None if there is one.
+        fault: what an answer for want of a reply counts as.
         timed_out: whether the deadline passed.
         attempts: requests made over the network.
         queue_s: seconds spent waiting under the limits.
@@ -156,6 +164,7 @@ class Completion(ProviderReply):
 
     text: str | None = None
     error: str | None = None
+    fault: Fault = "failed"
     timed_out: bool = False
     attempts: int = 0
     queue_s: float = 0.0
@@ -174,16 +183,18 @@ Mode: TypeAlias = Literal["schema", "object", "text"]
 
 TokensName: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
 
-Lack: TypeAlias = Literal["tokens", "top_p", "temperature", "reasoning_effort", "system", "lengths", "mode"]
+Lack: TypeAlias = Literal["tokens", "top_p", "temperature", "reasoning_effort", "system", "lengths", "mode", "room"]
 """What of a request a server does not take: the name of the bound on the reply, a setting, a message of the system,
-bounds on texts in a JSON Schema, the way in which the reply is held to its form.
+bounds on texts in a JSON Schema, the way in which the reply is held to its form; or its context has no room for a reply
+of that bound.
 """
 
-Trouble: TypeAlias = Literal["connection", "timeout", "server", "garbage", "busy", "rejected"]
+Trouble: TypeAlias = Literal["connection", "timeout", "server", "loading", "garbage", "busy", "rejected"]
 """What a request failed of.
 
-connection: none stood, or it broke · timeout: no reply in the attempt's time · server: it says "later" · garbage: it
-says that all is well, and there is no reply that can be read · busy: it has a queue · rejected: it would fail again.
+connection: none stood, or it broke · timeout: no reply in the attempt's time · server: it says "later" · loading: its
+model is not there yet · garbage: it says that all is well, and there is no reply that can be read · busy: it has a
+queue · rejected: it would fail again.
 """
 
 WORDS: Final = ("text", "thought", "refusal", "finish", "served")
@@ -197,6 +208,8 @@ SETTINGS: Final = ("temperature", "top_p", "reasoning_effort")
 
 _PACKAGE: Final = "players.llm.providers"
 _CAUSE_SHOWN: Final = 200
+_BOUND_REACHED: Final = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+"""What servers say of a reply that was cut off at its bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +290,10 @@ class Failure:
         wait: seconds that the server wants to be left alone; None if it does not say.
         charged: whether the server may have done, and charged for, the work all the same.
         lacks: what the server does not take, if it was rejected for that.
+        shaped: whether what the server does not take may be something that it does not name.
         cut: whether it was rejected because the reply's bound was reached before any text.
+        room: where its context has no room, the tokens that it leaves for the reply; None if the server does not say.
+        fault: what an answer for want of the reply counts as; "failed" where the server was not reached.
         counted: what its server counted all the same; None where it counted nothing.
         halts: whether every further request for this model would fail in the same way until somebody does something:
             credits, keys, quotas. Never of one request alone.
@@ -289,14 +305,17 @@ class Failure:
     wait: float | None = None
     charged: bool = False
     lacks: Lack | None = None
+    shaped: bool = False
     cut: bool = False
+    room: int | None = None
+    fault: Fault = "failed"
     halts: bool = False
     counted: ProviderReply | None = None
 
     @property
     def endpoint_fault(self) -> bool:
         """Whether it speaks against the endpoint, not against this one request."""
-        return self.trouble in {"connection", "timeout", "server"}
+        return self.trouble in {"connection", "timeout", "server", "loading"}
 
 
 class Failed(Exception):  # noqa: N818 - what happened

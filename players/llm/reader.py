@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
+from players.llm.decisions import why_no_text
 from players.llm.gateway import Gateway
 from players.llm.loop import loop_time
 from players.llm.prompts.forms import Member, WordedForm, nested, worded
@@ -159,6 +160,8 @@ class Reader:
             if completion.error is not None or completion.timed_out:
                 return None, completion, completion.error or "no reply in time"
             content, why = _content(completion.text or "", others, private=self._private)
+            if content is None and (reason := why_no_text(completion)) is not None:
+                why = reason.line
             self._gateway.note_reading(asked_now, completion, None if content is not None else why)
             if content is not None:
                 break

@@ -198,7 +198,8 @@ class Timeouts(_Settings):
     protect: Positive | None = None
     inspect: Positive | None = None
     whisper: Positive | None = None
-    probe: Positive | None = 30.0
+    probe: Positive | None = 60.0
+    """Twice that, or twice the endpoint's patience if it is longer, is waited for the first reply."""
 
 
 class Model(_Settings):

@@ -134,6 +134,12 @@ def is_complaint(search: Search) -> bool:
     return any(ERROR_KEYS & {key.casefold() for key in parsed.value} for parsed in search.objects)
 
 
+def is_error_message(text: str) -> bool:
+    """Return whether a whole reply tells of an error in its model's place."""
+    search = find_objects(without_thinking(text).text)
+    return is_complaint(search) if search.objects else _OUTAGE.match(text) is not None
+
+
 def _candidates(question: Question, parsed: ParsedObject) -> Iterator[ParsedObject]:
     """Return the object, and those it wraps if it has nothing itself of what is needed."""
     yield parsed

@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from players.llm.decisions import decide
 from players.llm.keys import OPENAI_URL, Keys, is_local, is_openai, quiet_client_logs, redacted, without_key
-from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape, Trouble
+from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape
 from players.llm.providers.wire import (
-    GENERATION,
     NotAReply,
     body_of,
-    cut_before_text,
     lack_of,
     message_of,
     read_reply,
     retry_after,
+    room_in,
     usage_of,
 )
 from players.llm.settings import Endpoint, origin_of
@@ -46,6 +46,8 @@ MOST_REDIRECTS: Final = 5
 _KEEP_POST: Final = frozenset({301, 302, 307, 308})
 """Statuses after which the same request may be sent elsewhere; 303 asks for another one."""
 _SHOWN: Final = 200
+_READ: Final = 4_000
+"""Characters of an error that are looked at."""
 
 CONNECT_S: Final = 10.0
 """Seconds for a connection to stand."""
@@ -66,10 +68,6 @@ _LOOPBACK: Final = ("all://localhost", "all://127.0.0.0/8", "all://[::1]")
 """What no proxy of the environment is asked for: it would be given prompts and keys, and finds itself there."""
 
 _NEVER_CONNECTED: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
-_RETRIED: Final = frozenset({408, 409, 425})
-"""Statuses below 500, beside 429, that may be different next time; so may all from 500 on but the `_PERMANENT`."""
-
-_PERMANENT: Final = frozenset({501, 505, 511})
 
 
 class RedirectRefused(Exception):  # noqa: N818 - what happened
@@ -250,10 +248,14 @@ class OpenAIProvider:
             error = nothing.error
             if error is None:
                 line = f"{self.url}: {response.status_code}, but {nothing}"
-                raise Failed(Failure("garbage", line, again=True, charged=True)) from None
+                raise Failed(Failure("garbage", line, again=True, charged=True, fault="error")) from None
             code = str(error.get("code")) if isinstance(error, Mapping) else ""
             status = int(code) if len(code) == 3 and code.isdecimal() and code >= "400" else 500
-            raise Failed(self._failure(status, response.headers, {"error": error}, request)) from None
+            failure = self._failure(status, response.headers, {"error": error}, request)
+            if nothing.chosen and failure.trouble == "server":
+                # the server works: it is the model behind it that does not, and may be paid
+                failure = replace(failure, trouble="garbage", charged=True)
+            raise Failed(failure) from None
         reply = reply.mapped(self._cleaned)
         # only now: half of our key would not be found
         return replace(reply, served=None if reply.served is None else printable(reply.served, SERVED_KEPT) or None)
@@ -272,29 +274,25 @@ class OpenAIProvider:
 
     def _failure(self, status: int, headers: Mapping[str, str], rejection: Any, request: Request) -> Failure:
         message, codes = message_of(rejection)
-        generated = not GENERATION.isdisjoint(codes)
+        wait = retry_after(headers, rejection, message)
+        decision = decide(status, " ".join((*codes, message))[:_READ], wait)
         words = redacted(message, *self._secrets)
-        trouble = _trouble_of(status)
-        spent = "insufficient_quota" in codes
-        if spent:
-            cause = f"{status}: the account's quota is used up"
-        elif status in {401, 403}:
-            cause = f"{status}: {self._key_in_words()} not accepted"
-        elif status == 404:
-            cause = f"404: there is no model {request.model.model!r}, or the URL is wrong"
-        else:
-            cause = str(status)
-        line = f"{self.url}: {cause}" + (f": {words}" if words else "")
+        cause = decision.cause.format(key=self._key_in_words(), model=repr(request.model.model))
+        line = f"{self.url}: {status}" + "".join(f": {part}" for part in (cause, words) if part)
         if status == 404 and not _VERSION.search(urlsplit(self.url).path):
             line += f"; did you mean {self.url}/v1?"
+        lacks = lack_of(request, status, message) if decision.shaped else None
         return Failure(
-            trouble,
+            decision.trouble,
             line,
-            again=(trouble != "rejected" and not spent) or generated,
-            wait=retry_after(headers),
-            lacks=None if generated else lack_of(request, status, message),
-            cut=cut_before_text(status, message),
-            halts=spent,
+            again=decision.again,
+            wait=wait,
+            lacks=lacks or ("room" if decision.crowded else None),
+            shaped=decision.shaped,
+            cut=decision.cut,
+            room=room_in(message) if decision.crowded else None,
+            fault=decision.fault,
+            halts=decision.halts,
         )
 
     def _connection_failure(self, error: BaseException) -> Failure:
@@ -378,13 +376,6 @@ def _open(url: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
 def open_provider(endpoint: Endpoint, keys: Keys) -> OpenAIProvider:
     """Return the provider of an endpoint; see `players.llm.provider`."""
     return OpenAIProvider(endpoint, keys)
-
-
-def _trouble_of(status: int) -> Trouble:
-    """Return what a status other than success means."""
-    if status == 429:
-        return "busy"
-    return "server" if status in _RETRIED or (status >= 500 and status not in _PERMANENT) else "rejected"
 
 
 @cache

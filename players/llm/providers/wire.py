@@ -10,7 +10,8 @@ import json
 import math
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
@@ -49,9 +50,28 @@ _FORMAT: Final = re.compile(
 )
 _LENGTHS: Final = re.compile(r"(?i)\bmax_?length\b")
 _KIND_OF_FORMAT: Final = re.compile(r"(?i)response_format|json_schema|json_object|json mode")
-_TOO_SMALL: Final = re.compile(r"(?i)max_tokens or model output limit was reached|with higher max_tokens")
-GENERATION: Final = frozenset({"json_validate_failed", "json_parse_failed", "tool_use_failed"})
-"""Codes with which servers reject what their own model wrote: the next reply may be different."""
+_MOST_REPLY: Final = re.compile(r"(?i)at most (\d{1,9}) (?:completion|output) tokens")
+_CONTEXT_IS: Final = re.compile(
+    r"(?i)(?:(?:maximum )?context (?:length|size|window)|maximum[\w ]{0,30}|n_ctx)\D{0,20}(\d{2,9})"
+)
+_PROMPT_TAKES: Final = re.compile(
+    r"(?i)(\d{1,9}) (?:input |prompt )?(?:tokens )?(?:in|of|from) (?:the|your) (?:messages|prompt|input)"
+    r"|(?:messages resulted in|prompt contains(?: at least)?|n_prompt_tokens\W{0,4}|prompt has|request \() ?(\d{1,9})"
+)
+_SPARE_TOKENS: Final = 8
+_TRY_AGAIN: Final = re.compile(
+    r"(?i)(?:try again|retry|wait|reset\w*)(?: your request)?(?: after| in| for)\W{0,2}"
+    r"((?:\d+(?:\.\d+)? ?(?:ms|milliseconds?|h(?:ours?)?|m(?:in(?:utes?)?)?|s(?:ec(?:onds?)?)?|d(?:ays?)?)\b ?)+"
+    r"|(?:\d+(?:\.\d+)?(?:ms|[hmsd]))+)"
+)
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?) ?([a-zA-Z]+)")
+_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_SINCE_1970: Final = 1e9
+"""Seconds beyond which a number is a point in time."""
+_DELAYS: Final = frozenset({"retryDelay", "retry_after", "retry_after_seconds"})
+_CODES: Final = frozenset({"code", "type", "status", "reason", "quotaId", "error_code"})
+_LONGEST_CODE: Final = 100
+_DEEPEST: Final = 6
 
 
 class NotAReply(ValueError):  # noqa: N818 - what it is
@@ -59,11 +79,13 @@ class NotAReply(ValueError):  # noqa: N818 - what it is
 
     Attributes:
         error: the error that it holds; None for none.
+        chosen: whether that stands in the choice's place, where the model's work may be charged all the same.
     """
 
-    def __init__(self, reason: str, error: Any = None) -> None:
+    def __init__(self, reason: str, error: Any = None, *, chosen: bool = False) -> None:
         super().__init__(reason)
         self.error = error
+        self.chosen = chosen
 
 
 def body_of(request: Request) -> bytes:
@@ -75,7 +97,8 @@ def body_of(request: Request) -> bytes:
         _mark(messages, request.messages, system=shape.system)
     elif model.endpoint.cache == "key" and request.chain:
         body["prompt_cache_key"] = f"wolfbus-{request.chain[:32]}"
-    body |= request.settings
+    # some servers stream unless this is said
+    body |= {"stream": False, **request.settings}
     if shape.tokens is not None:
         body[shape.tokens] = request.max_tokens
     if shape.mode == "schema":
@@ -135,11 +158,15 @@ def read_reply(content: bytes) -> ProviderReply:
     """
     if not content.strip():
         raise NotAReply("the reply's body is empty")
+    # invalid bytes stand in one text, and the rest of it may be an answer
+    written = content.decode(json.detect_encoding(content), "replace")
     try:
-        body = json.loads(content)
+        body = json.loads(written)
     except (ValueError, RecursionError):
-        kind = "a page of HTML" if content.lstrip()[:1] == b"<" else "no JSON"
-        raise NotAReply(f"the reply's body is {kind}") from None
+        body = _streamed(written)
+    if body is None:
+        kind = "a page of HTML" if written.lstrip()[:1] == "<" else "no JSON"
+        raise NotAReply(f"the reply's body is {kind}")
     if not isinstance(body, dict):
         raise NotAReply("the reply's body is no JSON object")
     choices = body.get("choices")
@@ -149,6 +176,8 @@ def read_reply(content: bytes) -> ProviderReply:
     message = first.get("message")
     if not isinstance(message, dict):
         message = {"content": first.get("text")}
+    if failed := first.get("error"):
+        raise NotAReply("the choice holds an error", failed, chosen=True)
     text, thoughts = _content(message.get("content"))
     thoughts += [value for name in _THOUGHTS if isinstance(value := message.get(name), str)]
     refusal = message.get("refusal")
@@ -159,8 +188,45 @@ def read_reply(content: bytes) -> ProviderReply:
         refusal=refusal if isinstance(refusal, str) and refusal.strip() else None,
         finish=finish[:64] if isinstance(finish, str) else None,
         served=_served(body),
+        calls_tool=bool(message.get("tool_calls") or message.get("function_call")),
         **usage_of(body),
     )
+
+
+def _streamed(text: str) -> Any:
+    """Return the body that the events of a stream make together, which some servers send whatever they are asked.
+
+    None if there is none. Comments (``: …``), as gateways send them while they wait, may also go before a body.
+    """
+    lines = [line for line in text.splitlines() if not line.startswith((":", "event:", "id:", "retry:"))]
+    try:
+        return json.loads("\n".join(lines))
+    except (ValueError, RecursionError):
+        chunks = [chunk for line in lines if isinstance(chunk := _event_data(line), dict)]
+    if not chunks:
+        return None
+    body: dict[str, Any] = {}
+    first: dict[str, Any] = {}
+    message: dict[str, Any] = {}
+    for chunk in chunks:
+        body |= {name: value for name, value in chunk.items() if value is not None}
+        choices = chunk.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+        first |= {name: value for name, value in choice.items() if value is not None}
+        delta = choice.get("delta") or choice.get("message") or {"content": choice.get("text")}
+        for name, value in delta.items() if isinstance(delta, dict) else ():
+            earlier = message.get(name)
+            message[name] = (
+                earlier + value if earlier and type(earlier) is type(value) is not dict else value or earlier
+            )
+    return body | {"choices": [first | {"message": message}]} if first else body
+
+
+def _event_data(line: str) -> Any:
+    try:
+        return json.loads(line.removeprefix("data:"))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _served(body: Mapping[str, Any]) -> str | None:
@@ -169,9 +235,11 @@ def _served(body: Mapping[str, Any]) -> str | None:
 
 
 def _content(content: Any) -> tuple[str | None, list[str]]:
-    """Return text and thoughts of a message, which may be cut into typed parts."""
+    """Return text and thoughts of a message, which may be cut into typed parts, or be the answer as an object."""
     if isinstance(content, str):
         return content, []
+    if isinstance(content, dict) and content:
+        return _content([content]) if "text" in content and "type" in content else (json.dumps(content), [])
     if not isinstance(content, list):
         return None, []
     texts: list[str] = []
@@ -233,15 +301,21 @@ def _count(number: Any) -> int | None:
 
 
 def _dollars(cost: Any) -> float | None:
-    number = _number(str(cost)) if isinstance(cost, int | float | str) and not isinstance(cost, bool) else None
-    return number if number is not None and number <= _MOST_DOLLARS else None
+    try:
+        number = float(cost) if isinstance(cost, int | float | str) and not isinstance(cost, bool) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if 0 <= number <= _MOST_DOLLARS else None
 
 
 def message_of(body: Any) -> tuple[str, list[str]]:
     """Return the message and the codes of an error's body, which comes in many forms; everything of use is in there.
 
-    FastAPI says ``detail``, OpenAI ``error.message`` and ``error.param``, LM Studio ``error`` as a string.
+    FastAPI says ``detail``, OpenAI ``error.message`` and ``error.param``, LM Studio ``error`` as a string, Gemini a
+    list.
     """
+    if isinstance(body, list) and len(body) == 1:
+        body = body[0]
     error = body.get("error", body) if isinstance(body, Mapping) else body
     if isinstance(error, str):
         return error, []
@@ -251,7 +325,20 @@ def message_of(body: Any) -> tuple[str, list[str]]:
     message = text if isinstance(text, str) else json.dumps(text, default=str)
     if (param := error.get("param")) and isinstance(param, str) and param not in message:
         message = f"{message} ({param})"
-    return message, [str(error[name]) for name in ("code", "type") if error.get(name)]
+    return message, [word[:_LONGEST_CODE] for _, word in _members(error, _CODES)]
+
+
+def _members(value: Any, names: Collection[str], depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the members of those names, at any of the outer levels of an error: codes stand in details as well."""
+    if isinstance(value, list) and depth < _DEEPEST:
+        for item in value[:_DEEPEST]:
+            yield from _members(item, names, depth + 1)
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            if name in names and isinstance(item, str | int) and item:
+                yield name, str(item)
+            elif depth < _DEEPEST:
+                yield from _members(item, names, depth + 1)
 
 
 def lack_of(request: Request, status: int, message: str) -> Lack | None:
@@ -265,12 +352,7 @@ def lack_of(request: Request, status: int, message: str) -> Lack | None:
     if status not in _TELLING_STATUSES:
         return None
     shape, not_taken = request.shape, _NOT_TAKEN.search(message)
-    if (
-        not_taken
-        and shape.tokens is not None
-        and re.search(rf"\b{shape.tokens}\b", message)
-        and not _TOO_SMALL.search(message)
-    ):
+    if not_taken and shape.tokens is not None and re.search(rf"\b{shape.tokens}\b", message):
         return "tokens"
     for name in _DROPPABLE:
         if not_taken and name in request.settings and re.search(rf"\b{name}\b", message):
@@ -288,35 +370,81 @@ def lack_of(request: Request, status: int, message: str) -> Lack | None:
     return "mode" if request.model.structured == "auto" else None
 
 
-def cut_before_text(status: int, message: str) -> bool:
-    """Return whether a server rejected a request because the reply's bound was reached before any text."""
-    return status == 400 and _TOO_SMALL.search(message) is not None
+def room_in(message: str) -> int | None:
+    """Return how many tokens a context leaves for the reply, as far as the words of a server say; at least 0.
 
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server asks to be left alone: ``retry-after-ms``, or Retry-After, seconds or a date.
-
-    None where it does not say, or says what is no time. A date in the past is 0.
+    None if they do not say both how much there is and how much the prompt takes, or what a reply may have at most.
     """
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return min(milliseconds / 1000, _LONGEST)
-    header = headers.get("retry-after")
-    if header is None:
+    most, prompt = _MOST_REPLY.search(message), _PROMPT_TAKES.search(message)
+    if most is not None:
+        return int(most[1])
+    context = _CONTEXT_IS.search(message)
+    if context is None or prompt is None:
         return None
-    seconds = _number(header)
-    if seconds is None:
-        try:
-            moment = parsedate_to_datetime(header)
-        except (ValueError, OverflowError):
-            return None
-        seconds = max(0.0, moment.timestamp() - time.time())
-    return min(seconds, _LONGEST)
+    return max(0, int(context[1]) - int(prompt[1] or prompt[2]) - _SPARE_TOKENS)
 
 
-def _number(text: str | None) -> float | None:
+def retry_after(headers: Mapping[str, str], body: Any = None, message: str = "") -> float | None:
+    """Return the seconds that a server asks to be left alone, from where it says so most plainly.
+
+    That is ``retry-after-ms``, Retry-After (seconds or a date), words ("try again in 7.66s"), Google's RetryInfo in the
+    body, or the reset of a limit of which nothing remains: seconds, "1m30s", a date, seconds or milliseconds since
+    1970. None where it does not say, or says what is no time. A time in the past is 0.
+    """
+    match = _TRY_AGAIN.search(message)
+    delays = [delay for _, delay in _members(body, _DELAYS)]
+    candidates = (
+        _seconds(headers.get("retry-after-ms"), unit="ms"),
+        _seconds(headers.get("retry-after")),
+        _seconds(match[1]) if match is not None else None,
+        *map(_seconds, delays),
+        max(_resets(headers), default=None),
+    )
+    return next((min(seconds, _LONGEST) for seconds in candidates if seconds is not None), None)
+
+
+def _resets(headers: Mapping[str, str]) -> Iterator[float]:
+    """Yield when limits are renewed of which nothing remains, or of which it is not said what remains."""
+    for name, value in headers.items():
+        if "ratelimit" in name.lower().replace("-", "") and "reset" in name.lower():
+            remains = headers.get(name.lower().replace("reset", "remaining"), "0").strip()
+            seconds = _seconds(value)
+            if seconds is not None and remains in {"0", "0.0"}:
+                yield seconds
+
+
+def _seconds(text: str | None, unit: str = "s") -> float | None:
+    """Return a time from now in seconds, in whatever form it is written."""
+    if text is None:
+        return None
+    text = text.strip()
     try:
-        number = float(text) if text is not None else math.nan
+        number = float(text) * _UNITS[unit]
     except ValueError:
+        parts = _DURATION.findall(text)
+        if (
+            parts
+            and "".join(map("".join, parts)) == text.replace(" ", "")
+            and all(_unit(name) in _UNITS for _, name in parts)
+        ):
+            return sum(float(count) * _UNITS[_unit(name.lower())] for count, name in parts)
+        return _until(text)
+    if not (number >= 0 and math.isfinite(number)):
         return None
-    return number if number >= 0 and math.isfinite(number) else None
+    if number > _SINCE_1970:
+        # milliseconds have three digits more
+        return max(0.0, (number / 1000 if number > 1000 * _SINCE_1970 else number) - time.time())
+    return number
+
+
+def _unit(name: str) -> str:
+    return "ms" if name.startswith(("ms", "milli")) else name[0]
+
+
+def _until(date: str) -> float | None:
+    for read in (parsedate_to_datetime, datetime.fromisoformat):
+        try:
+            return max(0.0, read(date).timestamp() - time.time())
+        except (ValueError, OverflowError):
+            continue
+    return None

@@ -30,7 +30,7 @@ def test_a_probe_asks_each_model_once_and_finds_out_what_its_server_takes(
     small, large = model_at(server, "small"), model_at(server, "large")
     asking.gateway.probe([small, small.model_copy(update={"temperature": 1.0}), large])
     assert sorted(body["model"] for body in server.bodies) in (["large", "large", "small"], ["large", "small", "small"])
-    assert all(body["max_tokens"] <= 256 for body in server.bodies)
+    assert all(body["max_tokens"] == small.max_tokens for body in server.bodies)
     target = next(body for body in server.bodies if body["response_format"]["type"] == "json_schema")
     schema = target["response_format"]["json_schema"]["schema"]
     assert None in schema["properties"]["target"]["enum"]
@@ -90,6 +90,7 @@ def modes(server: ScriptedServer) -> list[str | None]:
 
 OPEN = Step(reply('{"thought": "ready", "target": null, "bid": 1, "mark": "open"}'))
 PROSE = Step(reply("Ready."))
+KEPT = Step(reply('{"thought": "ready", "target": null, "bid": 1, "mark": "kept"}'))
 
 
 @pytest.mark.parametrize(
@@ -100,8 +101,16 @@ PROSE = Step(reply("Ready."))
         ([OPEN, OPEN], ["json_schema", "json_object"], "object"),
         ([PROSE, PROSE], ["json_schema", "json_object", None], "text"),
         ([OPEN, refuse(400, "json_object is not supported")], ["json_schema", "json_object", None], "text"),
-        ([Step(reply("", finish="length"))], ["json_schema"], "schema"),
-        ([Step(reply('{"thought": "rea', finish="length"))], ["json_schema"], "schema"),
+        ([Step(reply("", finish="length")), KEPT], ["json_schema"] * 2, "schema"),
+        ([Step(reply('{"thought": "rea', finish="length")), KEPT], ["json_schema"] * 2, "schema"),
+        # what does not say that it is about the form is tried without
+        ([refuse(400, "so it is")], ["json_schema", "json_object"], "object"),
+        ([refuse(500, "so it is")], ["json_schema", None], "text"),
+        ([Step(reply(""))], ["json_schema", None], "text"),
+        # an error in the reply's place says nothing of the form
+        ([Step(reply('{"error": "overloaded"}')), KEPT], ["json_schema"] * 2, "schema"),
+        ([Step(reply("Error: upstream timed out")), KEPT], ["json_schema"] * 2, "schema"),
+        ([refuse(503, "Loading model")] * 5 + [KEPT], ["json_schema"] * 6, "schema"),
         ([Step(reply(None, refusal="No."))], ["json_schema"], "schema"),
     ],
 )

@@ -128,7 +128,7 @@ def test_what_the_server_itself_found_wanting_and_what_it_kept_back(asking: Aski
         refuse(429, "You exceeded your current quota.", type="insufficient_quota", code="insufficient_quota"),
         refuse(400, "max_tokens or model output limit was reached. Please try again with higher max_tokens."),
     )
-    mended, kept_back, spent, cut = (asking.one(question(model_at(server))) for _ in range(4))
+    mended, kept_back, spent, cut = (asking.one(question(model_at(server, name))) for name in "abcd")
     assert (mended.text, mended.finish, mended.error) == ('{"bid": 3', "json_validate_failed", None)
     assert "content filter" in str(kept_back.error)
     assert (spent.attempts, "quota is used up" in str(spent.error)) == (1, True)

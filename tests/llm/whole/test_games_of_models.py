@@ -61,11 +61,14 @@ def test_what_a_game_is_told_to_take_is_what_one_of_middling_length_takes(tmp_pa
 @pytest.mark.parametrize("protocol", ["paper", "compact"])
 def test_half_of_all_replies_ugly_breaks_no_game(tmp_path: Path, protocol: str) -> None:
     with ModelServer(ugly=0.5, seed=2) as server:
-        counts = readings(
-            played(tmp_path, url=server.url, model='model = "double"', debate_turns=3, max_rounds=2, protocol=protocol)
+        proof = played(
+            tmp_path, url=server.url, model='model = "double"', debate_turns=3, max_rounds=2, protocol=protocol
         )
+    counts = readings(proof)
     assert set(counts) >= {"clean", "extracted", "repaired", "coerced", "reasked"}
-    assert counts["defaulted"] < counts.total() / 10
+    # a refusal is a result
+    refused = sum(event.fault == "refused" for event in of(proof, "answered"))
+    assert counts["defaulted"] - refused < counts.total() / 20
 
 
 def test_a_fifth_of_requests_failing_costs_time_and_not_the_game(tmp_path: Path) -> None:

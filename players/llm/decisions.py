@@ -1,0 +1,166 @@
+"""What follows from what came of a request: the one table of errors, and the one of replies without text.
+
+Nothing goes by a server's name. The first row decides whose statuses hold the error's and whose words stand in its
+codes or its message; the words are those of OpenAI, Azure, vLLM, llama.cpp, Ollama, Gemini, Groq, OpenRouter, DeepSeek
+and LiteLLM.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from players.llm.provider import ProviderReply, Trouble
+from wolfbus.reading.text import without_thinking
+from wolfbus.vocabulary import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What follows from an error.
+
+    Attributes:
+        cause: what is wrong, to stand behind the status; ``{key}`` is the key in words, ``{model}`` the model. "" where
+            the server's own words say it all.
+        trouble: of what kind it is.
+        again: whether another attempt makes sense.
+        halts: whether every further request for the model would fail in the same way.
+        fault: what an answer for want of the reply counts as.
+        shaped: whether a request in another shape may be taken: the words of the error say whether.
+        cut: whether the reply's bound was reached before any text.
+        crowded: whether prompt and reply are more than the model's context.
+    """
+
+    cause: str = ""
+    trouble: Trouble = "rejected"
+    again: bool = False
+    halts: bool = False
+    fault: Fault = "error"
+    shaped: bool = False
+    cut: bool = False
+    crowded: bool = False
+
+
+def _words(words: str) -> re.Pattern[str]:
+    return re.compile(words, re.IGNORECASE | re.VERBOSE)
+
+
+_GENERATED: Final = _words("json_validate_failed | json_parse_failed | tool_use_failed")
+_FILTERED: Final = _words(r"""
+    content[_\ ]?filter | content[_\ ]management[_\ ]polic | content[_\ -]polic | responsible_?ai | policy[_\ ]violation
+    | violat\w+\ .{0,40}(?:polic|guideline|terms) | usage\ polic | safety[_\ ](?:system|filter|setting|polic|check)
+    | prohibited[_\ ]content | moderation | flagged | data_?inspection | (?:inappropriate|sensitive|harmful)\ content
+    | content\ exists\ risk
+    | (?:prompt|input|output|request|response|reply|content)\ (?:was|is|has\ been|were)\ filtered
+    """)
+_TOO_SMALL: Final = _words(r"max_tokens\ or\ model\ output\ limit\ was\ reached | with\ higher\ max_tokens")
+_CROWDED: Final = _words(r"""
+    context[_\ ](?:length|window|size) | maximum\ (?:context|prompt|input) | too\ many\ (?:input\ |prompt\ )?tokens\b
+    | (?:prompt|input|request)\ (?:is\ |was\ )?too\ (?:long|large) | reduce\ the\ length
+    | max_?tokens.{0,3}\ is\ too\ large | exceed\w*\ .{0,40}(?:context|(?:input|prompt|number\ of)\ tokens)
+    """)
+_SPENT: Final = _words(r"""
+    insufficient[_\ ](?:user[_\ ])?(?:quota|credits?|balance|funds) | billing[_\ ](?:hard|not|limit) | credit\ balance
+    | (?:out\ of|not\ enough|more|no|used\ up|exhausted)\ (?:\w+\ ){0,3}credits | payment[_\ ]required | arrearage
+    | (?:account|organi[sz]ation)\ .{0,40}(?:suspended|deactivated|disabled)
+    | (?:key|spending|spend|monthly|total)\ limit\ (?:was\ |is\ )?(?:exceeded|reached) | PerDay
+    """)
+_OF_A_DAY: Final = _words(r"exceeded\ your\ current\ quota | \bper\ (?:day|month)\b | \b(?:daily|monthly)\b")
+_KEY: Final = _words(r"""
+    api[-_\ ]?key | \bkey\b | credential | authentication | authorization\ header
+    | (?:access|bearer|auth|expired)[-_\ ]?token | token\ (?:is|was|has|expired)
+    """)
+_NO_MODEL: Final = _words(r"model_not_found | decommissioned | model\b.{0,120}(?:does\ not\ exist|not\ found)")
+_LOADING: Final = _words(r"\bloading\b | warming\ up | starting\ up | not\ (?:yet\ )?ready | still\ initiali[sz]ing")
+
+_ALL: Final = range(100, 600)
+_OF_CONTENT: Final = frozenset({400, 403, 422, 451, 500})
+_LATER: Final = frozenset({408, 409, 425, *range(500, 600)}) - {501, 505, 511}
+"""Statuses, beside 429, that may be different next time."""
+
+LONGEST_WAIT: Final = 300.0
+"""Seconds: whoever names a longer wait is not asked again."""
+
+_TABLE: Final[tuple[tuple[Collection[int], re.Pattern[str] | None, Decision], ...]] = (
+    (_ALL, _GENERATED, Decision("the model's text was rejected", again=True, fault="unparseable")),
+    (_OF_CONTENT, _FILTERED, Decision("its content filter kept prompt or reply back", fault="filtered")),
+    ({400}, _TOO_SMALL, Decision(cut=True, fault="cut")),
+    ({400, 413, 422, 500}, _CROWDED, Decision(crowded=True, shaped=True)),
+    ({402}, None, Decision("the account's credits are used up", halts=True)),
+    (_ALL, _SPENT, Decision("the account's quota is used up", halts=True)),
+    ({401}, None, Decision("{key} not accepted", halts=True)),
+    ({403}, _KEY, Decision("{key} not accepted", halts=True)),
+    ({403}, None, Decision("it may not be asked", halts=True)),
+    ({404}, None, Decision("there is no model {model}, or the URL is wrong", halts=True, shaped=True)),
+    ({400, 422}, _NO_MODEL, Decision(halts=True, shaped=True)),
+    ({429}, None, Decision(trouble="busy", again=True)),
+    ({503}, None, Decision(trouble="loading", again=True)),
+    (_LATER, _LOADING, Decision(trouble="loading", again=True)),
+    (_LATER, None, Decision(trouble="server", again=True, shaped=True)),
+    (_ALL, None, Decision(shaped=True)),
+)
+
+
+def decide(status: int, words: str, wait: float | None) -> Decision:
+    """Return what follows from an error.
+
+    Args:
+        status: of HTTP, or the error's own where it came in place of a reply.
+        words: its codes and its message.
+        wait: seconds that the server wants to be left alone; None if it does not say.
+    """
+    if status == 429 and _OF_A_DAY.search(words) and (wait is None or wait > LONGEST_WAIT):
+        # a quota of a minute is told in the same words, with a wait of seconds
+        return Decision("the account's quota is used up", trouble="busy", halts=True)
+    return next(
+        decision
+        for statuses, pattern, decision in _TABLE
+        if status in statuses and (pattern is None or pattern.search(words))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NoText:
+    """Why a reply holds no text.
+
+    Attributes:
+        line: one line that says so, with the finish reason.
+        fault: what the answer counts as; "error" where the same request may be answered next time.
+    """
+
+    line: str
+    fault: Fault
+
+
+_FILTERS: Final = frozenset({
+    "content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation", "sensitive", "image_safety",
+})  # fmt: skip
+_TOOLS: Final = frozenset({"tool_calls", "function_call", "tool_use"})
+_CLOSED: Final = re.compile(r"[<◁]/\w+[>▷]\s*$")
+
+
+def why_no_text(reply: ProviderReply) -> NoText | None:
+    """Return why a reply has no text beside what it thought; None if it has some."""
+    text = without_thinking(reply.text or "")
+    if text.text.strip():
+        return None
+    finish, thought = (reply.finish or "").casefold(), bool(text.thoughts or reply.thought)
+    table: tuple[tuple[bool, str, Fault], ...] = (
+        (bool(reply.refusal) or finish == "refusal", "the model refused", "refused"),
+        (finish in _FILTERS, "its content filter kept the reply back", "filtered"),
+        (finish == "error", "an error came in the reply's place", "error"),
+        (reply.calls_tool or finish in _TOOLS, "the reply is a tool call, and no tool was offered", "unparseable"),
+        (reply.bounded and thought, "the reply was cut off in its thoughts, before any answer", "cut"),
+        (reply.bounded, "the reply was cut off before any answer", "cut"),
+        (
+            bool(text.thoughts) and not _CLOSED.search(reply.text or ""),
+            "the reply's thinking never ends, and no answer follows",
+            "unparseable",
+        ),
+        (thought, "the reply holds thoughts and no answer", "unparseable"),
+        (True, "the reply is empty", "unparseable"),
+    )
+    line, fault = next((line, fault) for holds, line, fault in table if holds)
+    return NoText(f"{line} (finish_reason {reply.finish})" if reply.finish else line, fault)

@@ -1,0 +1,111 @@
+"""What follows from an error of a server, over real HTTP: what an answer counts as, whether it is tried again, whether
+its model halts; and how bodies and resets are written.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.llm.tables import tables
+from wolfbus.errors import PlayerError
+
+from .conftest import Asking, MakeGateway, model_at, question
+from .server import ScriptedServer, Step, refuse, reply
+
+TABLES: Any = tables(__file__)
+
+
+def step_of(case: dict[str, Any]) -> Step:
+    return Step(json.dumps(case["body"]).encode(), case.get("status", 200), case.get("headers", {}))
+
+
+@pytest.mark.parametrize("case", TABLES["error"], ids=lambda case: case["name"])
+def test_an_error_means_what_its_status_codes_and_words_say(
+    make_gateway: MakeGateway, server: ScriptedServer, case: dict[str, Any]
+) -> None:
+    halted: list[Any] = []
+    asking = make_gateway(fatal=halted.append)
+    server.plan(default=step_of(case))
+    came = asking.one(
+        question(model_at(server, max_tokens=64, endpoint={"attempts": 2}), seconds=case.get("seconds", 5))
+    )
+    assert (came.text or None, came.fault, came.halts) == (None, case["fault"], case.get("halts", False))
+    assert (came.attempts, len(halted)) == (case.get("attempts", 1), came.halts)
+    assert case["says"] in str(came.error)
+    assert "key" not in str(came.error) or case.get("key", False)
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
+def test_a_model_that_cannot_be_asked_any_more_is_not_asked_again(
+    asking: Asking, server: ScriptedServer, status: int
+) -> None:
+    server.plan(Step(), default=refuse(status))
+    came = [asking.one(question(model_at(server), text)) for text in "abc"]
+    assert [completion.halts for completion in came] == [False, True, True]
+    assert len(server.bodies) == 2
+
+
+def test_an_error_in_a_choice_is_tried_again_and_the_same_twice_is_enough(
+    asking: Asking, server: ScriptedServer
+) -> None:
+    failed = {"choices": [{"error": {"code": 502, "message": "upstream"}, "message": {"content": ""}}]}
+    unsaid = reply("", finish="error")
+    server.plan(Step(json.dumps(failed).encode()), Step(), Step(unsaid), Step(unsaid))
+    mended, given_up = (asking.one(question(model_at(server), text)) for text in "ab")
+    assert (mended.text, mended.attempts) == ('{"bid": 1}', 2)
+    assert (given_up.text, given_up.attempts, given_up.fault) == (None, 2, "error")
+    assert "finish_reason error" in str(given_up.error)
+
+
+@pytest.mark.parametrize("case", TABLES["wait"], ids=lambda case: case["name"])
+def test_a_server_is_left_alone_for_as_long_as_it_says_in_whatever_form(
+    asking: Asking, server: ScriptedServer, case: dict[str, Any]
+) -> None:
+    epoch = time.time() + 100
+    iso = (datetime.now(UTC) + timedelta(seconds=100)).isoformat()
+    written = {"ISO": iso, "EPOCH": f"{epoch:.0f}", "EPOCH_MS": f"{1000 * epoch:.0f}"}
+    headers = {name: written.get(value, value) for name, value in case.get("headers", {}).items()}
+    server.plan(default=Step(json.dumps(case.get("body", {})).encode(), 429, headers))
+    error = str(asking.one(question(model_at(server), seconds=0.5)).error)
+    seconds = float(error.partition("asks to wait for ")[2].partition(" s")[0])
+    assert case["seconds"] - 2 <= seconds <= case["seconds"] + 0.1
+
+
+@pytest.mark.parametrize("body", TABLES["streamed"], ids=lambda case: case["name"])
+def test_bodies_that_stream_or_hold_invalid_bytes_are_read(
+    asking: Asking, server: ScriptedServer, body: dict[str, Any]
+) -> None:
+    server.plan(Step(body["text"].encode("latin-1")))
+    came = asking.one(question(model_at(server)))
+    assert (came.text, came.attempts, came.error) == (body.get("reply", '{"bid": 7}'), 1, None)
+    assert (came.finish, came.prompt_tokens, came.thought) == ("stop", body.get("tokens"), body.get("thought"))
+    assert server.bodies[0]["stream"] is False
+
+
+def test_a_probe_takes_nothing_empty_for_an_answer_and_waits_for_a_model_to_load(
+    make_gateway: MakeGateway, server: ScriptedServer, other: ScriptedServer
+) -> None:
+    server.plan(default=Step(reply("")))
+    with pytest.raises(PlayerError, match=r"does not answer: .*the reply is empty \(finish_reason stop\)"):
+        make_gateway().gateway.probe([model_at(server)])
+    assert len(server.bodies) <= 3
+    # a load that outlasts what is waited for is told with the setting
+    other.plan(default=refuse(503, "Loading model"))
+    waiting = model_at(other, timeouts={"probe": 0.2}, endpoint={"patience": 0.3})
+    with pytest.raises(PlayerError, match=r"Loading model.* waited 0\.[56]\d* s: a longer patience"):
+        make_gateway().gateway.probe([waiting])
+    assert len(other.bodies) > 3
+
+
+def test_a_server_that_is_silent_with_a_form_is_asked_without(
+    make_gateway: MakeGateway, server: ScriptedServer
+) -> None:
+    server.plan(Step(hang=True))
+    asking = make_gateway()
+    asking.gateway.probe([model_at(server, timeouts={"probe": 0.3}, endpoint={"patience": 0})])
+    assert ["response_format" in body for body in server.bodies] == [True, False]
