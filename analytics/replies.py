@@ -119,7 +119,8 @@ class Ledger:
         ``replies`` = ``accepted`` + ``defaulted`` + ``timed_out`` + ``declined``; ``accepted`` =
         ``clean`` + ``extracted`` + ``repaired`` + ``coerced`` + ``reasked``. ``faults`` counts by
         what was wrong. ``lost_share`` is the share of defaulted and timed-out ones among those that
-        were not declined, None without any.
+        were not declined, ``refused_share`` that of those which the model refused or a content filter kept back; None
+        without any.
         """
         counts = list(self._replies.items())
         brains = sorted({key[0] for key, _ in counts})
@@ -197,6 +198,7 @@ def _replies(counts: Iterable[tuple[ReplyKey, int]]) -> Result:
         **{outcome: outcomes[outcome] for outcome in OUTCOMES},
         **{reading: readings[reading] for reading in READINGS},
         "lost_share": lost / undeclined if undeclined else None,
+        "refused_share": (faults["refused"] + faults["filtered"]) / undeclined if undeclined else None,
         "faults": {fault: faults[fault] for fault in FAULTS},
     }
 

@@ -44,6 +44,7 @@ def test_a_brain_that_rarely_answered_is_named_first_with_what_was_wrong():
     faults, lost = row["faults"], row["defaulted"] + row["timed_out"]
     assert row["defaulted"] == faults["failed"] + faults["refused"]
     assert row["lost_share"] == lost / row["replies"] > 0.1
+    assert row["refused_share"] == faults["refused"] / row["replies"] > 0
     causes = {"failed": faults["failed"], "refused": faults["refused"], "timed out": row["timed_out"]}
     details = ", ".join(f"{cause} {count}" for cause, count in sorted(causes.items(), key=lambda pair: -pair[1]))
     assert warned(result) == [
@@ -52,6 +53,16 @@ def test_a_brain_that_rarely_answered_is_named_first_with_what_was_wrong():
     assert terminal_text(result).startswith("WARNING: ")
     *headlines, warning = Report(result, gathered([])).headlines()
     assert (len(headlines), warning) == (5, f"WARNING: {' '.join(warned(result))}")
+
+
+def test_the_share_that_each_agent_refused_or_a_filter_kept_back_stands_in_the_report():
+    kept_back = {"vote": Missing("defaulted", "filtered"), "speak": Missing("defaulted", "refused")}
+    result = metrics(played_by(kept_back, MODEL, "llm:other"))
+    row = result["repair"]["by_brain"][MODEL]["overall"]
+    assert row["refused_share"] == (row["faults"]["filtered"] + row["faults"]["refused"]) / row["replies"]
+    page = Report(result, gathered([])).markdown()
+    (line,) = [line for line in page.splitlines() if line.startswith("| llm:other | ") and line.count("|") == 13]
+    assert line.endswith(f"| {100 * row['refused_share']:.1f}\u00a0% |")
 
 
 @pytest.mark.parametrize("brain", ["scripted", "random", "silent", "random:7"])

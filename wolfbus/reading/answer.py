@@ -14,6 +14,7 @@ from wolfbus.messages.content import CONTENT, Content
 from wolfbus.reading.keys import ALWAYS_THOUGHTS, INDEX, PARTS, THOUGHTS, AnswerPart, folded
 from wolfbus.reading.objects import ParsedObject, ends_where_written
 from wolfbus.reading.placeholders import is_placeholder
+from wolfbus.reading.refusals import REFUSED, is_refusal
 from wolfbus.reading.text import (
     LostMember,
     Members,
@@ -41,6 +42,8 @@ from wolfbus.reading.values import (
 from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 
 _LONGEST_NAME = 32
+_WORDS: Final = ("text", "reason", "reasoning")
+"""Parts in which a model that has to fill a form refuses."""
 _ANY_KIND = "?"
 _MARKED_LABEL = re.compile(r"(?:[(\[{<]|(?<!\w)[*_]{1,3})\s{0,3}([^\W\d_][\w -]{0,40}?)\s{0,3}[*_]{0,3}\s{0,3}:")
 """The label of words in brackets or asterisks."""
@@ -122,6 +125,9 @@ def judge(question: Question, parsed: ParsedObject) -> JudgedAnswer:
         _read_part(answer, part, by_part.get(part.name, []), cleaned.repeated, parsed)
     if parsed.lost is not None:
         _note_lost(answer, parsed.lost)
+    if any(is_refusal(answer.values.get(name) or "", question.names) for name in _WORDS):
+        # what else it says was made up to fill the form
+        answer.fault, answer.note = "refused", REFUSED
     _build_content(answer)
     return answer
 

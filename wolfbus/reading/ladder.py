@@ -9,17 +9,17 @@ malformed outputs with conservative defaults".)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
-from wolfbus.package_data import PackageData, read_data
 from wolfbus.reading.answer import LINE_LABEL, JudgedAnswer, Question, holds_marked_thoughts, judge
 from wolfbus.reading.keys import ALWAYS_THOUGHTS, ERROR_KEYS, PARTS, THOUGHTS, folded
 from wolfbus.reading.objects import ParsedObject, Search, find_objects, inside
 from wolfbus.reading.placeholders import is_placeholder
+from wolfbus.reading.refusals import REFUSED, holds_refusing_words, is_outage, is_refusal
 from wolfbus.reading.text import RUNGS, Members, quoted, without_thinking, worse
 from wolfbus.reading.values import NUMBER_WORDS, Bad, read_whole, resolve_name
 from wolfbus.vocabulary import Fault, Reading
@@ -29,11 +29,8 @@ LONGEST: Final = 1_000_000
 _LONGEST_PROSE: Final = 4_000
 """Characters of a reply without JSON; whoever says more answers something else."""
 _LONGEST_BID: Final = 200
-_LONGEST_REFUSAL: Final = 600
-"""Characters of a refusal; whoever says more may have said something of use."""
 
 TOO_LONG: Final = f"the reply is longer than {LONGEST} characters"
-REFUSED: Final = "the reply is a refusal"
 ERROR_MESSAGE: Final = "the reply is an error message, not an answer"
 
 
@@ -137,7 +134,7 @@ def is_complaint(search: Search) -> bool:
 def is_error_message(text: str) -> bool:
     """Return whether a whole reply tells of an error in its model's place."""
     search = find_objects(without_thinking(text).text)
-    return is_complaint(search) if search.objects else _OUTAGE.match(text) is not None
+    return is_complaint(search) if search.objects else is_outage(text)
 
 
 def _candidates(question: Question, parsed: ParsedObject) -> Iterator[ParsedObject]:
@@ -183,27 +180,6 @@ def failed(question: Question, fault: Fault, note: str) -> JudgedAnswer:
     return answer
 
 
-class _Prose(PackageData):
-    outage: str
-    refusing: str
-    sentence: str
-    parts: dict[str, str]
-
-
-_PROSE: Final = read_data("wolfbus.reading", "prose", _Prose)
-
-
-def _verbose(pattern: str) -> re.Pattern[str]:
-    for name, part in _PROSE.parts.items():
-        pattern = pattern.replace(f"{{{name}}}", part)
-    return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
-
-
-_APOLOGY: Final = _verbose("{apology}[.!]*")
-_SENTENCE: Final = _verbose(_PROSE.sentence)
-_OUTAGE: Final = _verbose(_PROSE.outage)
-_REFUSAL: Final = _verbose(_PROSE.refusing)
-_END: Final = re.compile(r"(?<=[.!?])\s+")
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
 _NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
@@ -246,13 +222,13 @@ def _fault_of_prose(question: Question, plain: str) -> str | None:
         return "the reply is a web page, not an answer"
     if len(plain) > _LONGEST_PROSE:
         return f"the reply holds no JSON object, and {len(plain)} characters of other text"
-    if _REFUSAL.search(plain[:300]):
+    if holds_refusing_words(plain):
         return REFUSED
     return _fault_of_statement(question, plain) if question.kind == "speak" else None
 
 
 def _fault_of_statement(question: Question, plain: str) -> str | None:
-    if _OUTAGE.match(plain):
+    if is_outage(plain):
         return "the reply is an error message, not a statement"
     if not any(letter.isalpha() for letter in plain) or plain.casefold() in NOBODY_WORDS:
         return f"the reply is no statement: {quoted(plain)}"
@@ -303,24 +279,3 @@ def _read_choice(answer: JudgedAnswer, plain: str) -> None:
         answer.content = Proposal(target=resolved.name)
     else:
         answer.content = Choice(target=resolved.name)
-
-
-def is_refusal(text: str, names: Sequence[str] = ()) -> bool:
-    """Return whether a whole reply is a refusal to answer.
-
-    Its first sentence, behind an apology of its own if there is one, must be one of a handful of common forms. Players
-    refuse one another things as well, so that a text that names one is none.
-
-    Args:
-        text: the reply, without any JSON.
-        names: all players.
-    """
-    plain = text.strip().strip('"“”').replace("’", "'")
-    if not plain or len(plain) > _LONGEST_REFUSAL:
-        return False
-    if any(re.search(rf"\b{re.escape(name)}\b", plain, re.IGNORECASE) for name in names):
-        return False
-    first, *others = _END.split(plain)
-    if others and _APOLOGY.fullmatch(first):
-        first = others[0]
-    return _SENTENCE.fullmatch(first) is not None

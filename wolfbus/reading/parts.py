@@ -25,16 +25,15 @@ from wolfbus.reading.keys import (
 from wolfbus.reading.ladder import (
     ERROR_MESSAGE,
     LONGEST,
-    REFUSED,
     TOO_LONG,
     Read,
     answer_of,
     as_read,
     failed,
     is_complaint,
-    is_refusal,
 )
 from wolfbus.reading.objects import DEEPEST, ParsedObject, Search, find_objects, inside
+from wolfbus.reading.refusals import REFUSED, is_refusal
 from wolfbus.reading.text import Members, clean_value, strict_at, without_thinking, worse
 from wolfbus.vocabulary import Kind, Reading
 
