@@ -241,7 +241,8 @@ class ModelBrain(Agent):
         if not unread:
             return
         faults = {answers[name].fault for name in unread}
-        if completion.error is None and not faults <= _FINAL and time.monotonic() < turn.deadline:
+        final = faults <= _FINAL and not completion.repeats
+        if completion.error is None and not final and time.monotonic() < turn.deadline:
             reply = completion.text or completion.refusal or ""
             note = "; ".join(dict.fromkeys(answers[name].note or "unusable" for name in unread))
             if completion.repeats:

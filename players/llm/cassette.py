@@ -356,8 +356,8 @@ def _played(recorded: Completion) -> Completion:
 
 
 def _with_words_of(recorded: Completion, completion: Completion) -> Completion:
-    words = {name: getattr(recorded, name) for name in WORDS}
-    return dataclasses.replace(completion, error=None, timed_out=False, **words)
+    words = {name: getattr(recorded, name) for name in (*WORDS, "calls_tool", "error", "fault")}
+    return dataclasses.replace(completion, timed_out=False, **words)
 
 
 def _failed(completion: Completion) -> bool:

@@ -142,9 +142,12 @@ _CLOSED: Final = re.compile(r"[<◁]/\w+[>▷]\s*$")
 
 
 def why_no_text(reply: ProviderReply) -> NoText | None:
-    """Return why a reply has no text beside what it thought; None if it has some."""
+    """Return why a reply has no text beside what it thought; None if it has some.
+
+    Prose that was cut off before any JSON is none: where a server marks no thoughts, it is likely to be one.
+    """
     text = without_thinking(reply.text or "")
-    if text.text.strip():
+    if text.text.strip() and (not reply.cut or "{" in text.text):
         return None
     finish, thought = (reply.finish or "").casefold(), bool(text.thoughts or reply.thought)
     table: tuple[tuple[bool, str, Fault], ...] = (

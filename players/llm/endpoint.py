@@ -235,7 +235,9 @@ _MESSAGES: Final = (
 
 def probe_seconds(model: Model) -> float:
     """Return for how long a model's first reply is waited for: it may have to be loaded first."""
-    return max(model.timeouts.probe or _SECONDS, model.endpoint.patience)
+    seconds, patience = model.timeouts.probe or _SECONDS, model.endpoint.patience
+    usual = "patience" not in model.endpoint.model_fields_set
+    return seconds if usual else max(seconds, patience)
 
 
 def probe_question(model: Model) -> ModelQuestion:

@@ -199,7 +199,8 @@ class Timeouts(_Settings):
     inspect: Positive | None = None
     whisper: Positive | None = None
     probe: Positive | None = 60.0
-    """Twice that, or twice the endpoint's patience if it is longer, is waited for the first reply."""
+    """For the first reply, for which a server may have to load its model; with a form, and then without. Where the
+    endpoint's patience is set and longer, it counts."""
 
 
 class Model(_Settings):

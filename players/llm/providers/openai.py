@@ -252,7 +252,7 @@ class OpenAIProvider:
             code = str(error.get("code")) if isinstance(error, Mapping) else ""
             status = int(code) if len(code) == 3 and code.isdecimal() and code >= "400" else 500
             failure = self._failure(status, response.headers, {"error": error}, request)
-            if nothing.chosen and failure.trouble == "server":
+            if nothing.chosen and failure.trouble in {"server", "loading"}:
                 # the server works: it is the model behind it that does not, and may be paid
                 failure = replace(failure, trouble="garbage", charged=True)
             raise Failed(failure) from None

@@ -145,6 +145,24 @@ def test_an_interrupted_run_uses_again_what_it_has(tmp_path: Path, clock: Clock)
     assert len(files(tmp_path)) == 2, "who recorded nothing leaves nothing"
 
 
+def test_what_a_filter_kept_back_is_a_result_and_the_room_that_was_learned_is_no_part_of_a_key(
+    tmp_path: Path, clock: Clock
+) -> None:
+    cut, filtered = ProviderReply(None, finish="length"), ProviderReply(None, finish="content_filter")
+    with Cassette.record(tmp_path) as cassette:
+        mocked = Mocked(clock, cut, FIRST, filtered, cassette=cassette)
+        first, second = (mocked.one(text, max_tokens=16) for text in ("bid?", "Who?"))
+    assert [request.max_tokens for request in mocked.provider.requests] == [16, 32, 32]
+    with Cassette.record(tmp_path) as cassette:
+        again = Mocked(clock, cassette=cassette)
+        came = [again.one(text, max_tokens=16) for text in ("bid?", "Who?")]
+    assert not again.prompts
+    assert [(each.text, each.fault, each.error) for each in came] == [
+        (each.text, each.fault, each.error) for each in (first, second)
+    ]
+    assert second.fault == "filtered"
+
+
 def test_of_equal_calls_at_once_the_first_reply_counts_for_both(tmp_path: Path, clock: Clock) -> None:
     with Cassette.record(tmp_path) as cassette:
         steps = [(delay, dataclasses.replace(FIRST, text=f"after {delay:g}")) for delay in (2.0, 1.0)]
