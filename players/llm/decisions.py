@@ -64,18 +64,19 @@ _CROWDED: Final = _words(r"""
 _SPENT: Final = _words(r"""
     insufficient[_\ ](?:user[_\ ])?(?:quota|credits?|balance|funds) | billing[_\ ](?:hard|not|limit) | credit\ balance
     | (?:out\ of|not\ enough|more|no|used\ up|exhausted)\ (?:\w+\ ){0,3}credits | payment[_\ ]required | arrearage
-    | (?:account|organi[sz]ation)\ .{0,40}(?:suspended|deactivated|disabled)
     | (?:key|spending|spend|monthly|total)\ limit\ (?:was\ |is\ )?(?:exceeded|reached) | PerDay
     """)
+_SUSPENDED: Final = _words(r"(?:account|organi[sz]ation)\ .{0,40}(?:suspended|deactivated|disabled)")
 _OF_A_DAY: Final = _words(r"exceeded\ your\ current\ quota | \bper\ (?:day|month)\b | \b(?:daily|monthly)\b")
 _KEY: Final = _words(r"""
     api[-_\ ]?key | \bkey\b | credential | authentication | authorization\ header
     | (?:access|bearer|auth|expired)[-_\ ]?token | token\ (?:is|was|has|expired)
     """)
+_WRONG_KEY: Final = _words(r"api[-_\ ]?key[-_\ ](?:is\ )?(?:not\ valid|invalid) | (?:invalid|incorrect)\ api[-_\ ]?key")
 _NO_MODEL: Final = _words(r"model_not_found | decommissioned | model\b.{0,120}(?:does\ not\ exist|not\ found)")
 _LOADING: Final = _words(r"\bloading\b | warming\ up | starting\ up | not\ (?:yet\ )?ready | still\ initiali[sz]ing")
 
-_ALL: Final = range(100, 600)
+_ALL: Final = range(1000)
 _OF_CONTENT: Final = frozenset({400, 403, 422, 451, 500})
 _LATER: Final = frozenset({408, 409, 425, *range(500, 600)}) - {501, 505, 511}
 """Statuses, beside 429, that may be different next time."""
@@ -85,12 +86,14 @@ LONGEST_WAIT: Final = 300.0
 
 _TABLE: Final[tuple[tuple[Collection[int], re.Pattern[str] | None, Decision], ...]] = (
     (_ALL, _GENERATED, Decision("the model's text was rejected", again=True, fault="unparseable")),
+    ({402}, None, Decision("the account's credits are used up", halts=True)),
+    (_ALL, _SPENT, Decision("the account's quota is used up", halts=True)),
+    ({400, 401, 403, 429}, _SUSPENDED, Decision("the account is closed", halts=True)),
     (_OF_CONTENT, _FILTERED, Decision("its content filter kept prompt or reply back", fault="filtered")),
     ({400}, _TOO_SMALL, Decision(cut=True, fault="cut")),
     ({400, 413, 422, 500}, _CROWDED, Decision(crowded=True, shaped=True)),
-    ({402}, None, Decision("the account's credits are used up", halts=True)),
-    (_ALL, _SPENT, Decision("the account's quota is used up", halts=True)),
     ({401}, None, Decision("{key} not accepted", halts=True)),
+    ({400}, _WRONG_KEY, Decision("{key} not accepted", halts=True)),
     ({403}, _KEY, Decision("{key} not accepted", halts=True)),
     ({403}, None, Decision("it may not be asked", halts=True)),
     ({404}, None, Decision("there is no model {model}, or the URL is wrong", halts=True, shaped=True)),

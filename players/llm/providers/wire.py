@@ -52,11 +52,11 @@ _LENGTHS: Final = re.compile(r"(?i)\bmax_?length\b")
 _KIND_OF_FORMAT: Final = re.compile(r"(?i)response_format|json_schema|json_object|json mode")
 _MOST_REPLY: Final = re.compile(r"(?i)at most (\d{1,9}) (?:completion|output) tokens")
 _CONTEXT_IS: Final = re.compile(
-    r"(?i)(?:(?:maximum )?context (?:length|size|window)|maximum[\w ]{0,30}|n_ctx)\D{0,20}(\d{2,9})"
+    r"(?i)(?:(?:maximum )?context (?:length|size|window|limit)|maximum[\w ]{0,30}|n_ctx)\D{0,20}(\d{2,9})"
 )
 _PROMPT_TAKES: Final = re.compile(
     r"(?i)(\d{1,9}) (?:input |prompt )?(?:tokens )?(?:in|of|from) (?:the|your) (?:messages|prompt|input)"
-    r"|(?:messages resulted in|prompt contains(?: at least)?|n_prompt_tokens\W{0,4}|prompt has|request \() ?(\d{1,9})"
+    r"|(?:messages resulted in|(?:prompt|request|input) (?:has|contains)(?: at least)?) (\d{1,9})"
 )
 _SPARE_TOKENS: Final = 8
 _TRY_AGAIN: Final = re.compile(

@@ -62,6 +62,15 @@ def test_an_error_in_a_choice_is_tried_again_and_the_same_twice_is_enough(
     assert "finish_reason error" in str(given_up.error)
 
 
+@pytest.mark.parametrize(("message", "bounds"), TABLES["room"]["said"])
+def test_the_room_that_a_context_leaves_is_read_from_its_servers_words_or_tried(
+    asking: Asking, server: ScriptedServer, message: str, bounds: list[int]
+) -> None:
+    server.plan(*[refuse(400, message)] * len(bounds))
+    assert asking.one(question(model_at(server))).text
+    assert [body["max_tokens"] for body in server.bodies] == [1024, *bounds]
+
+
 @pytest.mark.parametrize("case", TABLES["wait"], ids=lambda case: case["name"])
 def test_a_server_is_left_alone_for_as_long_as_it_says_in_whatever_form(
     asking: Asking, server: ScriptedServer, case: dict[str, Any]
