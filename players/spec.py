@@ -248,15 +248,15 @@ class BrainContext(Closable):
             if models := self.models_of(brains):
                 self.gateway.check(models)
 
-    def probe(self, brains: Iterable[str]) -> None:
-        """Ask each model that `brains` name something small.
+    def probe(self, brains: Iterable[str], patience_s: float = 0.0) -> None:
+        """Ask each model that `brains` name something small; its first reply gets `patience_s` seconds at least.
 
         Raises:
             PlayerError: one does not answer; one clear line.
         """
         with self._hint_at_models_file(brains := tuple(brains)):
             if models := self.models_of(brains):
-                self.gateway.probe(models)
+                self.gateway.probe(models, patience_s)
 
     def halted(self, brains: Iterable[str]) -> str | None:
         """Return one line on the first model of `brains` that can be asked no more for now; None if all can be."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.decisions import LONGEST_WAIT, why_no_text
-from players.llm.endpoint import Server, probe_seconds
+from players.llm.endpoint import Server
 from players.llm.gate import Permit
 from players.llm.loop import format_seconds, loop_time
 from players.llm.provider import (
@@ -78,9 +78,9 @@ class Attempts:
         self._charged = False
         self._began = loop_time()
         timeouts = self._model.timeouts
-        self._attempt_s: float | None = (
-            probe_seconds(self._model) if self._probes else getattr(timeouts, question.purpose, None)
-        )
+        # with a form, and without
+        half = (question.deadline - self._began) / 2
+        self._attempt_s: float | None = half if self._probes else getattr(timeouts, question.purpose, None)
         self._rank = (question.purpose in _DEFERRED, next(server.gate.numbers))
         self._attempts = 0
         self._tries = 0
@@ -120,7 +120,9 @@ class Attempts:
             error, timed_out, slow = f"{failure.line}{tries}", False, failure.trouble in {"loading", "timeout"}
         if self._probes and slow:
             seconds = format_seconds(loop_time() - self._began)
-            error = f"{error}; waited {seconds} s: a longer patience in its [endpoints] table waits longer"
+            error = (
+                f"{error}; waited {seconds} s: a longer patience in its [endpoints] table, or --patience, waits longer"
+            )
         if self._cut_reply is not None:
             return self._completed(self._cut_reply)
         return replace(self.completion(error=error, timed_out=timed_out), halts=halts, fault=fault)

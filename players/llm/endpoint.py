@@ -233,16 +233,21 @@ _MESSAGES: Final = (
 )
 
 
-def probe_seconds(model: Model) -> float:
-    """Return for how long a model's first reply is waited for: it may have to be loaded first."""
+def probe_seconds(model: Model, patience_s: float) -> float:
+    """Return for how long a model's first reply is waited for, in each of two ways: it may have to be loaded first.
+
+    Args:
+        model: its settings.
+        patience_s: seconds that it gets at least.
+    """
     seconds, patience = model.timeouts.probe or _SECONDS, model.endpoint.patience
     usual = "patience" not in model.endpoint.model_fields_set
-    return seconds if usual else max(seconds, patience)
+    return max(seconds, patience_s, 0.0 if usual else patience)
 
 
-def probe_question(model: Model) -> ModelQuestion:
-    """Return something small to ask a model, from its loop; there is time to ask twice."""
-    return ModelQuestion(model, "probe", "probe", _MESSAGES, FORM, loop_time() + 2 * probe_seconds(model))
+def probe_question(model: Model, seconds: float) -> ModelQuestion:
+    """Return something small to ask a model within so many seconds, from its loop."""
+    return ModelQuestion(model, "probe", "probe", _MESSAGES, FORM, loop_time() + seconds)
 
 
 def keeps_form(mode: str, completion: Completion) -> bool | None:

@@ -178,11 +178,15 @@ class Gateway:
         if (reason := self._unread.add(model, completion.url or model.endpoint.url, why)) is not None:
             self._give_up(reason, question)
 
-    def probe(self, models: Iterable[Model]) -> None:
+    def probe(self, models: Iterable[Model], patience_s: float = 0.0) -> None:
         """Ask each model something small, all at once, and find out what its server takes. Not from a job.
 
         Of several models with the same name on the same endpoint, one is asked for each way of holding their replies
         to a form; none if a cassette is played.
+
+        Args:
+            models: whom to ask.
+            patience_s: seconds for which a first reply is waited for at least.
 
         Raises:
             PlayerError: what `check` finds, or one does not answer; one clear line.
@@ -193,7 +197,7 @@ class Gateway:
         models = list(models)
         self.check(models)
         self._import_client()
-        self._loop.run(self._probe(models))
+        self._loop.run(self._probe(models, patience_s))
 
     def settled(self, model: Model) -> Model:
         """Return a model whose settings say how its replies are held to their form, as far as that was found out.
@@ -240,11 +244,12 @@ class Gateway:
         """Cancel all jobs, close all connections and end the thread; safe from any thread, and a second time."""
         self._loop.close(self._close_servers())
 
-    async def _probe(self, models: Iterable[Model]) -> None:
+    async def _probe(self, models: Iterable[Model], patience_s: float) -> None:
         distinct: dict[tuple[Endpoint, str, str], Model] = {}
         for model in models:
             distinct.setdefault((model.endpoint, model.model, model.structured), model)
-        outcomes = await asyncio.gather(*map(self._probe_model, distinct.values()), return_exceptions=True)
+        probes = [self._probe_model(model, 2 * probe_seconds(model, patience_s)) for model in distinct.values()]
+        outcomes = await asyncio.gather(*probes, return_exceptions=True)
         if self._ended is not None:
             # it is not the model's fault
             raise self._ended
@@ -260,14 +265,14 @@ class Gateway:
                 "; and ".join([f"{first} does not answer: {why}", *(f"{name}: {why}" for name, why in others)])
             )
 
-    async def _probe_model(self, model: Model) -> str | None:
+    async def _probe_model(self, model: Model, seconds: float) -> str | None:
         """Ask until the server keeps to what it takes; returns why the model does not answer, None if it does."""
-        server, seconds = self._server(model.endpoint), 2 * probe_seconds(model)
+        server = self._server(model.endpoint)
         name = f"{model.model} at {server.url}"
         slow = asyncio.get_running_loop().call_later(LONG_WAIT_S, logger.warning, _SLOW, name, LONG_WAIT_S, seconds)
         try:
             while True:
-                completion = await self._ask(probe_question(model))
+                completion = await self._ask(probe_question(model, seconds))
                 mode = completion.parameters.get("structured")
                 # a refusal is an answer, too
                 keeps = completion.error is not None or not isinstance(mode, str) or keeps_form(mode, completion)
@@ -338,7 +343,7 @@ class Gateway:
 
 _SLOW: Final = (
     "%s has not answered for %g s: it may be loading its model; it gets %g s, and more with a longer patience in its "
-    "[endpoints] table"
+    "[endpoints] table, or --patience"
 )
 
 

@@ -140,7 +140,9 @@ def play(
     with contextlib.ExitStack() as stack:
         stack.enter_context(quiet_brains())
         calls |= {"logs": out / f"{game_id}.stderr", "people": page.people if page is not None else None}
-        brain_context = stack.enter_context(open_brain_context(brains, loaded.models, **calls))
+        brain_context = stack.enter_context(
+            open_brain_context(brains, loaded.models, patience_s=patience or 0.0, **calls)
+        )
         if not quiet and not as_json and calls.get("replay_cassette") is None:
             print_estimate(rehearse(config, brains, loaded.models), 1)
         # with a page the game is not paced here

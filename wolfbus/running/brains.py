@@ -170,6 +170,7 @@ def open_brain_context(
     replay_cassette: Path | None = None,
     give_up: int = GIVE_UP,
     probe: bool = True,
+    patience_s: float = 0.0,
     logs: Path | None = None,
     ledger: BudgetLedger | None = None,
     people: People | None = None,
@@ -186,6 +187,7 @@ def open_brain_context(
         replay_cassette: folder to play them from.
         give_up: replies in a row that cannot be read, and none before, after which a model's games end; 0 for never.
         probe: whether to ask each model something small.
+        patience_s: seconds for which the reply to that is waited for at least.
         logs: folder for the error output of child processes; None lets it through to our own.
         ledger: keeps the budget in the place of this process.
         people: persons who play at pages.
@@ -220,7 +222,7 @@ def open_brain_context(
         brain_context.check(brains)
         if probe:
             with _notice_if_slow(brain_context.models_of(brains)):
-                brain_context.probe(brains)
+                brain_context.probe(brains, patience_s)
         yield brain_context
 
 

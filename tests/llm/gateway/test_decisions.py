@@ -109,6 +109,9 @@ def test_a_probe_takes_nothing_empty_for_an_answer_and_waits_for_a_model_to_load
     with pytest.raises(PlayerError, match=r"Loading model.* waited 0\.[56]\d* s: a longer patience"):
         make_gateway().gateway.probe([waiting])
     assert len(other.bodies) > 3
+    # as the game's own requests wait, so does the first
+    other.plan(*[refuse(503, "Loading model")] * len(other.bodies) * 2, Step(reply('{"mark": "kept"}')))
+    make_gateway().gateway.probe([waiting], 30.0)
 
 
 def test_a_server_that_is_silent_with_a_form_is_asked_without(
