@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SILENT: Final = "silent"
 """The brain that lets every request time out, by design: its defaults are no fault of a game."""
 
-_WORDS: Final = {"timed_out": "no reply", "failed": "no reply", "unparseable": "unreadable"}
+_WORDS: Final = {"timed_out": "no reply", "failed": "no reply", "error": "server errors", "unparseable": "unreadable"}
 
 
 def cause_of(answer: AnyAnswered) -> str | None:
@@ -26,7 +26,7 @@ def cause_of(answer: AnyAnswered) -> str | None:
 
 def lacks_reply(answer: AnyAnswered) -> bool:
     """Return whether a default stands there for want of a reply, and not for what a reply was."""
-    return cause_of(answer) in {"timed_out", "failed"}
+    return cause_of(answer) in {"timed_out", "failed", "error"}
 
 
 def defaults_in_words(causes: Mapping[str, int], answers: int) -> str:
