@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 SILENT: Final = "silent"
 """The brain that lets every request time out, by design: its defaults are no fault of a game."""
 
-_WORDS: Final = {"timed_out": "no reply", "failed": "no reply", "error": "server errors", "unparseable": "unreadable"}
+_WORDS: Final = {
+    "timed_out": "no reply",
+    "failed": "no reply",
+    "error": "an error of the server",
+    "unparseable": "unreadable",
+    "filtered": "kept back by a filter",
+    "cut": "cut off",
+}
 
 
 def cause_of(answer: AnyAnswered) -> str | None:

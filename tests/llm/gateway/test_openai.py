@@ -125,14 +125,17 @@ def test_what_the_server_itself_found_wanting_and_what_it_kept_back(asking: Aski
     server.plan(
         refuse(400, "Failed to generate JSON.", code="json_validate_failed", failed_generation='{"bid": 3'),
         Step(reply("", finish="content_filter")),
-        refuse(429, "You exceeded your current quota.", type="insufficient_quota", code="insufficient_quota"),
         refuse(400, "max_tokens or model output limit was reached. Please try again with higher max_tokens."),
+        Step(reply('{"bid": 1}')),
+        refuse(429, "You exceeded your current quota.", type="insufficient_quota", code="insufficient_quota"),
     )
-    mended, kept_back, spent, cut = (asking.one(question(model_at(server, name))) for name in "abcd")
+    mended, kept_back, cut, spent, after = (asking.one(question(model_at(server))) for _ in range(5))
     assert (mended.text, mended.finish, mended.error) == ('{"bid": 3', "json_validate_failed", None)
     assert "content filter" in str(kept_back.error)
+    assert (cut.text, [body["max_tokens"] for body in server.bodies[2:4]]) == ('{"bid": 1}', [1024, 2048])
     assert (spent.attempts, "quota is used up" in str(spent.error)) == (1, True)
-    assert (cut.text, [body["max_tokens"] for body in server.bodies[-2:]]) == ('{"bid": 1}', [1024, 2048])
+    # and no more is asked
+    assert (after.error, after.attempts, len(server.bodies)) == (spent.error, 0, 5)
 
 
 @pytest.mark.parametrize("form", ["seconds", "date", "milliseconds"])
