@@ -51,8 +51,9 @@ def test_a_brain_that_rarely_answered_is_named_first_with_what_was_wrong():
         f"{lost} of {row['replies']} answers of {MODEL} are defaults ({details}): what follows says little of the model"
     ]
     assert terminal_text(result).startswith("WARNING: ")
-    *headlines, warning = Report(result, gathered([])).headlines()
+    *headlines, warning, defaults = Report(result, gathered([])).headlines()
     assert (len(headlines), warning) == (5, f"WARNING: {' '.join(warned(result))}")
+    assert defaults.startswith(f"{lost} of {row['replies']} answers are defaults (")
 
 
 def test_the_share_that_each_agent_refused_or_a_filter_kept_back_stands_in_the_report():
@@ -79,7 +80,7 @@ def test_brains_that_mostly_answer_and_requests_that_an_agent_declines_are_not_w
     assert warned(result) == warned(Metrics().result()) == []
     row.update(timed_out=1)
     assert warned(result) == [
-        f"1 of 5 answers of {MODEL} are defaults (timed out 1): what follows says little of the model"
+        f"1 of 5 answers of {MODEL} is a default (timed out 1): what follows says little of the model"
     ]
 
 
