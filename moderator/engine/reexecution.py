@@ -94,7 +94,7 @@ class Verifier:
             self._segments.check(event, line)
         elif self._expected:
             expected = self._expected.popleft()
-            if expected != event and not _is_earlier(event, expected):
+            if expected != event:
                 raise RecordError(f"the rules give {_excerpt(expected)}; the record has {_excerpt(event)}", line)
         elif isinstance(event, Answered):
             self._answer(event, line)
@@ -166,11 +166,6 @@ class Verifier:
         if declines != (event.outcome == "declined"):
             return f"its agent {'declines' if declines else 'answers'} {event.kind}, yet it is {event.outcome}"
         return check_legal(event, asking, self._bid_max)
-
-
-def _is_earlier(event: AnyEvent, expected: AnyEvent) -> bool:
-    """Return whether an event is as earlier versions wrote it, which told of no game that it was spoilt."""
-    return isinstance(event, Ended) and not event.spoilt and event == expected.model_copy(update={"spoilt": ()})
 
 
 def _excerpt(event: AnyEvent) -> str:

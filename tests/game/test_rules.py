@@ -20,7 +20,7 @@ from tests.game.driver import (
 )
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Bid
-from wolfbus.messages.events import Dawn, Ended, Exile, Statement
+from wolfbus.messages.events import Dawn, Exile, Statement
 
 SIX = ("Wim", "Wes", "Vic", "Val", "Vox", "Von")
 TWO_WOLVES = GameConfig(
@@ -106,8 +106,8 @@ def test_the_order_in_which_answers_arrive_changes_nothing():
 def test_a_game_is_over_when_one_side_has_won_or_all_days_are_played(days, prey, votes, ended, last):
     answer = hunting(prey, votes=votes) if prey else peaceful(votes)
     played = play(TWO_WOLVES.model_copy(update={"max_rounds": days}), "1", answer)
-    winner, reason, rounds = ended
-    assert played.ended == Ended(winner=winner, reason=reason, rounds=rounds)
+    _, _, rounds = ended
+    assert (played.ended.winner, played.ended.reason, played.ended.rounds) == ended
     assert [event.type for event in played.events[-2:]] == [last, "ended"]
     # a win at dawn is followed by no debate
     assert {question.round for question in played.asked("bid")} == set(range(1, rounds + (last == "exile")))

@@ -455,8 +455,7 @@ class Ended(Part):
     rounds: Whole
     """Rounds begun."""
     spoilt: tuple[SeatName, ...] = Field(default=(), exclude_if=lambda spoilt: not spoilt)
-    """Seats of whose answers more are defaults for want of a reply than the rules allow; absent where there is none,
-    and in records of before this was told."""
+    """Seats of whose answers more are defaults for want of a reply than the rules allow; absent where there is none."""
 
 
 PublicEvent: TypeAlias = Statement | Silence | Tally | Exile | Dawn | Ended
