@@ -91,8 +91,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker for each core: half of what tests take is waiting, but for processes that want a core, too."""
-    return os.cpu_count() or 1
+    """Return a worker more than there are cores, for a fifth of what tests take is waiting: on two cores three workers
+    took 156 s for what two took 195 s for, of no more work, and four 143 s.
+    """
+    return (os.cpu_count() or 1) + 1
 
 
 class ProcessWide:
