@@ -46,7 +46,14 @@ def defaults_in_words(causes: Mapping[str, int], answers: int) -> str:
     words = Counter[str]()
     for cause, number in causes.items():
         words[_WORDS.get(cause, cause)] += number
-    if not (total := words.total()):
+    if not (count := defaults_of(words.total(), answers)):
         return ""
     why = ", ".join(f"{number:,} {cause}" for cause, number in words.most_common())
-    return f"{total:,} of {counted(answers, 'answer')} {'is a default' if total == 1 else 'are defaults'} ({why})"
+    return f"{count} ({why})"
+
+
+def defaults_of(defaults: int, answers: int) -> str:
+    """Return how many of some answers are defaults, in words; "" if none is."""
+    if not defaults:
+        return ""
+    return f"{defaults:,} of {counted(answers, 'answer')} {'is a default' if defaults == 1 else 'are defaults'}"

@@ -20,8 +20,9 @@ refused.
     ├── RecordError           a record that cannot be read, written, or is not what it claims to be
     └── PlayerError           a brain that cannot be built or that failed
         ├── BudgetSpent       the next model call could go beyond the budget
-        ├── GivenUp           nothing that a model says can be read
-        ├── ModelHalted       a model's server says that there is no more to be had
+        ├── ModelGone         a model is asked no more
+        │   ├── GivenUp       nothing that it says can be read
+        │   └── ModelHalted   its server says that there is no more to be had
         └── CassetteError     recorded model replies that cannot be read, written, or lack a call
 """
 
@@ -149,8 +150,8 @@ class BudgetSpent(PlayerError):  # noqa: N818
     """The next model call could go beyond the budget: the run stops."""
 
 
-class GivenUp(PlayerError):  # noqa: N818
-    """Nothing that a model says can be read: the game that it plays in is not worth going on with.
+class ModelGone(PlayerError):  # noqa: N818
+    """A model is asked no more, and a game that it plays in ends where it stands; games of other models go on.
 
     Attributes:
         game: that game's id.
@@ -161,16 +162,12 @@ class GivenUp(PlayerError):  # noqa: N818
         self.game = game
 
 
-class ModelHalted(PlayerError):  # noqa: N818
-    """A model can be asked no more for now, as where its credits ran out: its games halt, to go on later.
+class GivenUp(ModelGone):
+    """Nothing that a model says can be read: the game that it plays in is not worth going on with."""
 
-    Attributes:
-        game: that game's id.
-    """
 
-    def __init__(self, message: str, game: str = "") -> None:
-        super().__init__(message)
-        self.game = game
+class ModelHalted(ModelGone):
+    """A model can be asked no more for now, as where its credits ran out: its games halt, to go on later."""
 
 
 class CassetteError(PlayerError):

@@ -15,6 +15,7 @@ from analytics.fold import GameFold
 from analytics.gather.sources import FileNote, Source, StudySource
 from analytics.paper import rows_of_paper_log
 from analytics.rows import GameRows
+from wolfbus.defaults import defaults_of
 from wolfbus.errors import WolfError
 from wolfbus.printable import counted
 from wolfbus.record.line import Recorded
@@ -260,12 +261,9 @@ def study_check(study: StudySource, files: Sequence[FileNote]) -> StudyCheck:
     proofs = [note.proven and note.problem is None for note in by_game.values() if note.proven is not None]
     proven = sum(proofs) if proofs else None
     totals = study.manifest.get("totals") or {}
-    defaults, answers = int(totals.get("defaults") or 0), int(totals.get("answers") or 0)
-    words = f"{defaults:,} of {counted(answers, 'answer')} {'is a default' if defaults == 1 else 'are defaults'}"
-    hashed = study_hash(heads)
-    return StudyCheck(
-        study.id, len(ended | by_game.keys()), len(whole), compared, proven, hashed, words if defaults else ""
-    )
+    defaults = defaults_of(int(totals.get("defaults") or 0), int(totals.get("answers") or 0))
+    records = len(ended | by_game.keys())
+    return StudyCheck(study.id, records, len(whole), compared, proven, study_hash(heads), defaults)
 
 
 def loose_check(studies: Sequence[StudySource], files: Sequence[FileNote]) -> StudyCheck | None:

@@ -14,6 +14,7 @@ from analytics.metrics.primary import described
 from analytics.metrics.recalibration import KINDS, MEASURES, RULES
 from analytics.metrics.scores import SCORES, SUFFIX, Score, Scored, by_role, reliability
 from analytics.metrics.selections import FLAGS, OVERALL, RECEIVED, confusion, group_named, production_groups, rounds_of
+from analytics.metrics.statements import HONESTY
 from analytics.metrics.study import Study
 from analytics.results import EVERYBODY, NOBODY, UNINFORMED, Observers, Results, group_of
 from analytics.rows import CLAIMS
@@ -56,18 +57,6 @@ def _spoke(results: Results, agent: str) -> bool:
     return results.count("statements", speaking=agent) > 0
 
 
-_HONESTY: Final = (
-    "checkable",
-    "true",
-    "mistakes",
-    "lies",
-    "labelled_lies",
-    "admitted",
-    "labelled_true",
-    "false_confessions",
-    "stances",
-    "insincere",
-)
 _RATES: Final = (
     "lie_rate",
     "wolf_lie_rate",
@@ -86,7 +75,7 @@ def _honesty(results: Results, **group: str) -> Result:
         "statements": results.count("statements", **group),
         "coverage": results.value("coverage", **group),
         "stance_coverage": results.value("stance_coverage", **group),
-        **{name: results.count(name, **group) for name in _HONESTY},
+        **{name: results.count(name, **group) for name in HONESTY},
         **{name: results.row(name, **group).estimate() for name in _RATES},
     }
 

@@ -67,10 +67,7 @@ def statement_sums(scope: Scope, axes: Axes | None = None) -> Iterator[Sums]:
 
 
 PRODUCTION: Final = share("deceptive", "labelled", "no such statement has a self-label")
-COUNTS: Final = (
-    "statements",
-    "labelled",
-    "deceptive",
+HONESTY: Final = (
     "checkable",
     "true",
     "mistakes",
@@ -82,6 +79,8 @@ COUNTS: Final = (
     "stances",
     "insincere",
 )
+"""Counts of statements by what is so, and by what their speakers say of them."""
+COUNTS: Final = ("statements", "labelled", "deceptive", *HONESTY)
 HEADLINES: Final[Mapping[str, Figure]] = {
     "deception_rate": PRODUCTION,
     "lie_rate": share("lies", "checkable", _UNCHECKED),

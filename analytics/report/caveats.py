@@ -6,7 +6,7 @@ Whatever else is said is exploratory.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result, look
@@ -90,13 +90,15 @@ def all_defaults(result: Result) -> str:
     return defaults_in_words(+causes, answers)
 
 
-def spoilt_games(notes: Sequence[FileNote]) -> str:
-    """Return how many games are spoilt and whether they are counted, "" for none."""
-    if not notes:
+def spoilt_games(files: Iterable[FileNote]) -> str:
+    """Return how many games of some files are spoilt and whether they are counted, "" for none."""
+    spoilt = [note for note in files if note.spoilt]
+    if not spoilt:
         return ""
-    state = "counted all the same" if any(note.counted for note in notes) else "left out (--include-spoilt counts them)"
-    are = "game is" if len(notes) == 1 else "games are"
-    return f"{len(notes):,} {are} spoilt, too many answers of a seat being defaults for want of a reply: {state}"
+    counted = any(note.counted for note in spoilt)
+    state = "counted all the same" if counted else "left out (--include-spoilt counts them)"
+    are = "game is" if len(spoilt) == 1 else "games are"
+    return f"{len(spoilt):,} {are} spoilt, too many answers of a seat being defaults for want of a reply: {state}"
 
 
 def smoothing(result: Result) -> tuple[str, str]:
@@ -146,7 +148,7 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
     lines = missing_answers(findings)
     for line in lines or filter(None, [all_defaults(findings)]):
         yield f"{line}."
-    if line := spoilt_games(context.spoilt):
+    if line := spoilt_games(context.files):
         yield f"{line}."
     yield from (f"{line}." for line in served_in_words(look(findings, "cost", "served") or {}))
     if problems := len(context.problems):

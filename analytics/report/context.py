@@ -259,11 +259,6 @@ class Context:
         """Files with which something is wrong."""
         return tuple(note for note in self.files if note.problem is not None)
 
-    @property
-    def spoilt(self) -> tuple[FileNote, ...]:
-        """Files whose games are spoilt."""
-        return tuple(note for note in self.files if note.spoilt)
-
     def paper(self, path: str) -> float | None:
         """Return the value that the paper published at a dotted path, None if it has none there."""
         published = value_at(self.published, path)

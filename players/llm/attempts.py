@@ -77,10 +77,9 @@ class Attempts:
         self._limit = PROBE_ATTEMPTS if self._probes else server.endpoint.attempts
         self._charged = False
         self._began = loop_time()
-        timeouts = self._model.timeouts
         # with a form, and without
         half = (question.deadline - self._began) / 2
-        self._attempt_s: float | None = half if self._probes else getattr(timeouts, question.purpose, None)
+        self._attempt_s: float | None = half if self._probes else getattr(self._model.timeouts, question.purpose, None)
         self._rank = (question.purpose in _DEFERRED, next(server.gate.numbers))
         self._attempts = 0
         self._tries = 0

@@ -137,9 +137,18 @@ class NoText:
     fault: Fault
 
 
-_FILTERS: Final = frozenset({
-    "content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation", "sensitive", "image_safety",
-})  # fmt: skip
+_FILTERS: Final = frozenset(
+    {
+        "content_filter",
+        "safety",
+        "prohibited_content",
+        "blocklist",
+        "spii",
+        "recitation",
+        "sensitive",
+        "image_safety",
+    }
+)
 _TOOLS: Final = frozenset({"tool_calls", "function_call", "tool_use"})
 _CLOSED: Final = re.compile(r"[<◁]/\w+[>▷]\s*$")
 

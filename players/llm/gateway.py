@@ -139,6 +139,8 @@ class Gateway:
             return Completion(error=f"the gateway failed: {type(error).__name__}")
         finally:
             self._under_way[game] -= 1
+            if not self._under_way[game]:
+                del self._under_way[game]
 
     def is_asking(self, game: str) -> bool:
         """Return whether a question of a game is under way; any thread may call it."""
@@ -146,21 +148,19 @@ class Gateway:
 
     async def _ask_unless_halted(self, question: ModelQuestion) -> Completion:
         model = question.model
-        halted = self.halted(model)
-        if halted is None:
+        if (halted := self.halted(model)) is not None:
+            completion = Completion(error=halted)
+        else:
             completion = await self._ask(question)
             if completion.halts:
                 self._halted.setdefault((model.endpoint, model.model), completion.error or "")
-            halted = self._halted.get((model.endpoint, model.model))
-            if halted is None or completion.error is None:
-                return completion
-            # what failed while another call was told so failed of that
-            completion = replace(completion, halts=True)
-        else:
-            completion = Completion(error=halted, halts=True)
+            halted = self.halted(model)
+        if halted is None or completion.error is None:
+            return completion
         # every time: each of its games ends by itself, and games may have begun since
         self._report_fatal(ModelHalted(halted, game_of(question)))
-        return completion
+        # what failed while another call was told so failed of that
+        return replace(completion, halts=True)
 
     def halted(self, model: Model) -> str | None:
         """Return one line on why a model is asked no more until somebody does something; None if it is."""

@@ -169,7 +169,7 @@ def _read(sources: Sequence[str], criteria: Criteria, workers: int | None, *, ca
 
     gathered = read_games(sources, criteria, workers, cached=cached)
     defaults = all_defaults({"repair": gathered.ledger.repair()})
-    for line in filter(None, [defaults, spoilt_games(gathered.spoilt), *gathered.checked]):
+    for line in filter(None, [defaults, spoilt_games(gathered.files), *gathered.checked]):
         click.echo(f"wolfbus: {line}", err=True)
     return gathered
 

@@ -105,7 +105,7 @@ def _export(write: Callable[..., Exported], options: dict[str, Any], *writer_opt
     with reading_progress() as tell:
         exported = write(sources, out, criteria_of(**options), tell=tell, **passed_on)
     print_problems(exported.problems)
-    if line := spoilt_games([note for note in exported.files if note.spoilt]):
+    if line := spoilt_games(exported.files):
         click.echo(f"wolfbus: {line}", err=True)
     for check in exported.checks:
         click.echo(f"wolfbus: {check.sentence}", err=True)

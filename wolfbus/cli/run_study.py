@@ -161,7 +161,7 @@ def _is_terminal() -> bool:
 
 def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
     """Print how a run went, and how to go on; returns the exit code."""
-    from wolfbus.defaults import defaults_in_words
+    from wolfbus.defaults import SILENT, defaults_in_words
     from wolfbus.served import served_in_words
     from wolfbus.study.showing import replay_command, summary_lines
 
@@ -184,7 +184,7 @@ def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
                 click.echo(f"Again   {replay_command(study_run.plan.game(1), study_run.folder)}")
             click.echo(f"Next    wolfbus report {folder}")
     for brain, games in sorted(study_run.unheard.items()):
-        if brain != "silent":
+        if brain != SILENT:
             name = printable(brain, 64)
             _warn(f"in {counted(games, 'game')}, no answer of {name} could be used: all are defaults")
     for line in served_in_words(manifest.served):

@@ -25,9 +25,9 @@ from wolfbus.running.forking import ForkMaker, ReadyFork
 from wolfbus.running.house import AGENT, EmbeddedHouse, Game, GameKeeper, keys_of
 from wolfbus.running.results import ended_result, failed_result, head_of
 from wolfbus.service.lifecycle import drain
-from wolfbus.study.agenda import ClaimedGame, StudyAgenda
+from wolfbus.study.agenda import HOUSE_KEPT_S, ClaimedGame, StudyAgenda
 from wolfbus.study.folder import set_aside
-from wolfbus.study.journal import GameResult, State
+from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Halt
 from wolfbus.vocabulary import SCRIPTS
@@ -40,9 +40,6 @@ logger = logging.getLogger(__name__)
 
 DEATHS: Final = 3
 """Workers that may die under a game, without getting it any further, before it counts as failed."""
-
-HOUSE_KEPT_S: Final = 604_800.0
-"""Seconds for which a Redis keeps what the house of a worker has there after the last that was heard of it."""
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
 """What makes every further record impossible."""
@@ -449,10 +446,10 @@ class AgendaWorker:
         if isinstance(error, BusError | BudgetSpent) or no_room or self._house.is_over:
             self._give_up(error)
         if not (self._ending or self._overtaken or self._halt):
-            if isinstance(error, ModelHalted):
+            halted = isinstance(error, ModelHalted)
+            if halted:
                 self._bus.leave(self._settings.record(game))
-            state: State = "halted" if isinstance(error, ModelHalted) else "failed"
-            self._finish(game, failed_result(game, str(error), seconds, state))
+            self._finish(game, failed_result(game, str(error), seconds, "halted" if halted else "failed"))
             return
         claimed = self._playing.pop(game.game)
         self._bus.leave(self._settings.record(game))

@@ -27,7 +27,7 @@ from wolfbus.bus import open_bus, streams
 from wolfbus.bus.streams import parse_id
 from wolfbus.bus.url import read_address
 from wolfbus.config import GameConfig
-from wolfbus.errors import BusError, GivenUp, ModelHalted, WolfError
+from wolfbus.errors import BusError, ModelGone, ModelHalted, WolfError
 from wolfbus.fresh import fresh_id, fresh_name
 from wolfbus.messages.events import Opened
 from wolfbus.printable import error_in_words
@@ -437,7 +437,7 @@ class EmbeddedHouse:
             game.finished.set()
 
     def _fatal(self, reason: WolfError) -> None:
-        self.end(reason, reason.game if isinstance(reason, GivenUp | ModelHalted) else None)
+        self.end(reason, reason.game if isinstance(reason, ModelGone) else None)
 
     def _empty_mailboxes(self) -> None:
         """Leave on the bus what others may want, the records and tables, but not this process's own mail."""

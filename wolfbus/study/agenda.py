@@ -10,10 +10,15 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
+
+HOUSE_KEPT_S: Final = 604_800.0
+"""Seconds for which a Redis keeps what the house of a worker has there after the last that was heard of it, and where
+games were begun that go on.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from wolfbus.bus.url import read_address
 from wolfbus.errors import ConfigError, MessageError, first_fault
 from wolfbus.messages.base import ID_PATTERN
 from wolfbus.printable import NOTE_SHOWN, printable
-from wolfbus.study.agenda import AgendaNote, ClaimedGame, FinishedGame
+from wolfbus.study.agenda import HOUSE_KEPT_S, AgendaNote, ClaimedGame, FinishedGame
 from wolfbus.study.journal import GameResult, Sum
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.settings import MOST_GAMES
@@ -45,8 +45,6 @@ _SAID: Final = 500
 """Characters of a worker's words that are shown."""
 _ASIDE_S: Final = 86_400
 """Seconds for which a key is kept that holds something else than it should."""
-_HOUSES_KEPT_S: Final = 604_800
-"""Seconds for which it is known where games were begun that go on: as long as a Redis keeps what was played there."""
 _TYPES: Final = ("stream", "set", "hash", "stream", "string", "hash", "string")
 """What the keys of an agenda hold, the study's last."""
 
@@ -229,7 +227,7 @@ class RedisAgenda:
         *others, houses = self._keys
         self._ask("DEL", self._study, *others)
         if goes_on:
-            self._ask("EXPIRE", houses, str(_HOUSES_KEPT_S))
+            self._ask("EXPIRE", houses, str(int(HOUSE_KEPT_S)))
         else:
             self._ask("DEL", houses)
 

@@ -196,7 +196,7 @@ def headlines(findings: Result, context: Context) -> list[str]:
         _deceived(findings),
         _detected(findings),
         _suspected(findings),
-        *(f"WARNING: {line}" for line in (*missing_answers(findings), spoilt_games(context.spoilt)) if line),
+        *(f"WARNING: {line}" for line in (*missing_answers(findings), spoilt_games(context.files)) if line),
         *(f"WARNING: {line}" for line in served_in_words(look(findings, "cost", "served") or {})),
         *filter(None, [all_defaults(findings)]),
     ]

@@ -194,7 +194,8 @@ def test_the_room_that_a_model_needs_is_learned_for_the_run_and_told_with_number
 
 
 def test_the_bound_on_a_reply_is_lowered_where_its_context_has_room_for_less(clock: Clock) -> None:
-    full, fuller = (rejected("400: context", lacks="room", room=room) for room in (None, 300))
+    full = rejected("400: context", lacks="room")
+    fuller = rejected("400: context", lacks="room", room=300)
     mocked = Mocked(clock, full, full, OK, fuller)
     assert [mocked.one(text, max_tokens=1024).attempts for text in "abc"] == [3, 2, 1]
     # of one prompt alone: the next may be shorter

@@ -151,7 +151,8 @@ def test_what_a_filter_kept_back_is_a_result_and_the_room_that_was_learned_is_no
     cut, filtered = ProviderReply(None, finish="length"), ProviderReply(None, finish="content_filter")
     with Cassette.record(tmp_path) as cassette:
         mocked = Mocked(clock, cut, FIRST, filtered, cassette=cassette)
-        first, second = (mocked.one(text, max_tokens=16) for text in ("bid?", "Who?"))
+        first = mocked.one("bid?", max_tokens=16)
+        second = mocked.one("Who?", max_tokens=16)
     assert [request.max_tokens for request in mocked.provider.requests] == [16, 32, 32]
     with Cassette.record(tmp_path) as cassette:
         again = Mocked(clock, cassette=cassette)

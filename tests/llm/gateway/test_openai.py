@@ -129,7 +129,11 @@ def test_what_the_server_itself_found_wanting_and_what_it_kept_back(asking: Aski
         Step(reply('{"bid": 1}')),
         refuse(429, "You exceeded your current quota.", type="insufficient_quota", code="insufficient_quota"),
     )
-    mended, kept_back, cut, spent, after = (asking.one(question(model_at(server))) for _ in range(5))
+    mended = asking.one(question(model_at(server)))
+    kept_back = asking.one(question(model_at(server)))
+    cut = asking.one(question(model_at(server)))
+    spent = asking.one(question(model_at(server)))
+    after = asking.one(question(model_at(server)))
     assert (mended.text, mended.finish, mended.error) == ('{"bid": 3', "json_validate_failed", None)
     assert "content filter" in str(kept_back.error)
     assert (cut.text, [body["max_tokens"] for body in server.bodies[2:4]]) == ('{"bid": 1}', [1024, 2048])
