@@ -10,15 +10,15 @@ from dataclasses import replace
 from typing import Final
 
 from analytics.rows import CallKey, InspectionRow, NightRow, Pair, ProtectionRow, SeatRow
-from wolfbus.departure import Departure
+from wolfbus.game.vocabulary import Reveal, Role
+from wolfbus.knowledge.departure import Departure
+from wolfbus.knowledge.suspicion import Suspicion
+from wolfbus.knowledge.truth import GameFacts
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import AnyAnswered, Asked
 from wolfbus.record.prompts import RequestNames
-from wolfbus.suspicion import Suspicion
-from wolfbus.truth import GameFacts
-from wolfbus.usage import Usage, sort_of
-from wolfbus.vocabulary import Reveal, Role
+from wolfbus.record.usage import Usage, sort_of
 
 TIE: Final = 1e-9
 """Suspicions that differ by less are equal."""

@@ -10,9 +10,10 @@ from analytics.books import CallBook, RoundSuspicion
 from analytics.rows import BidRow, CallRow, GameRows, SeatRow, Step, TimedEvent, WhisperRow, call_row
 from analytics.rows.fields import NO_DETAILS, AnswerDetails
 from analytics.scorebook import Scorebook
-from wolfbus.audience import PrivateThoughts
-from wolfbus.departure import DEPARTING, departure
 from wolfbus.errors import RulesError
+from wolfbus.game.vocabulary import Outcome, Reading
+from wolfbus.knowledge.audience import PrivateThoughts
+from wolfbus.knowledge.departure import DEPARTING, departure
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.content import Ballot, Speech, StatementNumber
@@ -39,8 +40,7 @@ from wolfbus.messages.events import (
 )
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import WholeCalls
-from wolfbus.served import ServedModels
-from wolfbus.vocabulary import Outcome, Reading
+from wolfbus.record.served import ServedModels
 
 _Assessed = AnsweredAssessOwn | AnsweredAssessOther
 

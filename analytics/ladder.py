@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, cast
 from analytics.books import NightBook
 from analytics.rows import KnowableRow, SeatRow, StatementRow, VoteNews, VoteRow
 from analytics.rows.fields import DECIMALS
-from wolfbus.canonical import canonical
-from wolfbus.config import GameConfig
 from wolfbus.errors import RulesError
+from wolfbus.files.canonical import canonical
+from wolfbus.game.config import GameConfig
+from wolfbus.game.roles import FACTS
+from wolfbus.game.vocabulary import Role
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Claim
 from wolfbus.messages.events import Departing
 from wolfbus.messages.requests import PublicFact
-from wolfbus.roles import FACTS
-from wolfbus.vocabulary import Role
 
 if TYPE_CHECKING:
     from wolfbus.posterior import ClaimRates, Knowledge, Posterior, Rung
@@ -87,7 +87,7 @@ class Ladder:
         news = VoteNews(
             first_night_kill=self._rules.first_night_kill,
             kill_optional=self._rules.kill_optional,
-            # the types of these events are all in that union (`wolfbus.departure`)
+            # the types of these events are all in that union (`wolfbus.knowledge.departure`)
             facts=cast("tuple[PublicFact, ...]", tuple(self._facts)),
             claims=tuple(self._claims),
             roles={name: {name: self._seats[name].role, **self._inspected(nights, name)} for name in unknown},

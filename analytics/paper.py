@@ -10,12 +10,13 @@ from analytics.books import RoundSuspicion
 from analytics.rows import GameRows, SeatRow
 from analytics.rows.fields import NO_DETAILS
 from analytics.scorebook import Scorebook
-from wolfbus.canonical import canonical, sha256_hex
-from wolfbus.departure import Departure
+from wolfbus.files.canonical import canonical, sha256_hex
+from wolfbus.files.printable import storable
+from wolfbus.game.vocabulary import Deception, Fault, Outcome, Reading
+from wolfbus.knowledge.departure import Departure
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot
 from wolfbus.messages.events import Dawn, Departing, Exile
-from wolfbus.printable import storable
 from wolfbus.record.published_log import (
     PaperAnalysis,
     PaperDay,
@@ -25,7 +26,6 @@ from wolfbus.record.published_log import (
     PaperStatement,
     PaperVote,
 )
-from wolfbus.vocabulary import Deception, Fault, Outcome, Reading
 
 
 def rows_of_paper_log(

@@ -12,8 +12,8 @@ from typing import Any, Final, get_args
 
 from analytics import Result
 from analytics.rows import GameRows, ReplyKey
-from wolfbus.usage import TOKENS, Usage
-from wolfbus.vocabulary import KINDS, Fault, Outcome, Reading
+from wolfbus.game.vocabulary import KINDS, Fault, Outcome, Reading
+from wolfbus.record.usage import TOKENS, Usage
 
 READINGS: Final[tuple[Reading, ...]] = get_args(Reading)
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)

@@ -26,13 +26,13 @@ from analytics.rows import (
 from analytics.rows.fields import DECIMALS, NO_DETAILS, AnswerDetails
 from wolfbus.claims import implies, scored
 from wolfbus.claims.hearing import StatedClaims, claims_in
-from wolfbus.config import GameConfig
-from wolfbus.departure import Departure
 from wolfbus.errors import RulesError
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import Ending, Fault, Kind, LabelTime, Outcome, Phase, Protocol, Reading, Reveal, Winner
+from wolfbus.knowledge.departure import Departure
+from wolfbus.knowledge.thoughts import lexical_score, without_role_names
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Judgement, Label, ScoredClaim
-from wolfbus.thoughts import lexical_score, without_role_names
-from wolfbus.vocabulary import Ending, Fault, Kind, LabelTime, Outcome, Phase, Protocol, Reading, Reveal, Winner
 
 if TYPE_CHECKING:
     from wolfbus.record.published_log import PaperLabel

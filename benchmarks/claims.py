@@ -29,8 +29,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from analytics.metrics.bootstrap import wilson
 from wolfbus.claims import KINDS
 from wolfbus.claims.hearing import claims_in, grammar_version
+from wolfbus.game.vocabulary import Role
 from wolfbus.messages.content import Claim
-from wolfbus.vocabulary import Role
 
 ALL: Final = "all"
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from wolfbus.cli import tune_garbage_collection
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 from wolfbus.running.house import EmbeddedHouse, Game
 
 

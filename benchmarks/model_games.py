@@ -40,7 +40,7 @@ from analytics.gather import fold
 from players.llm.settings import Endpoint
 from players.spec import BrainContext
 from wolfbus.cli import tune_garbage_collection
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.events import AnyEvent
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.reader import open_lines, read_record

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final, get_args
 
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import ROLES, Role
 from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, RoleClaim
 from wolfbus.messages.events import Dawn, Departing, Exile
 from wolfbus.posterior import ClaimRates, Knowledge, Posterior, Rung, count_deals
-from wolfbus.vocabulary import ROLES, Role
 
 GAMES: Final = 5
 CLAIMS: Final = 10

@@ -20,10 +20,10 @@ from moderator.house.roster import Tickets, count_tickets
 from moderator.house.settings import Agenda, GameReport, ModeratorSettings
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
-from wolfbus.fresh import fresh_name
-from wolfbus.printable import counted
+from wolfbus.files.printable import counted
+from wolfbus.game.fresh import fresh_name
 from wolfbus.service.lifecycle import Health, Stopping, await_bus
-from wolfbus.session import Session
+from wolfbus.service.session import Session
 
 logger = logging.getLogger(__name__)
 

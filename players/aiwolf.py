@@ -23,15 +23,15 @@ from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.membership import Membership, introduce
 from wolfbus.agent.router import Seats
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.fresh import fresh_name
+from wolfbus.files.printable import printable
+from wolfbus.game.fresh import fresh_name
+from wolfbus.game.roles import team_of
+from wolfbus.game.vocabulary import ROLES, Role
+from wolfbus.knowledge.view import Memory, SeatView
 from wolfbus.messages.content import Ballot, Choice, Proposal, Speech
 from wolfbus.messages.events import Inspection
 from wolfbus.messages.requests import Ask, PublicFact
-from wolfbus.printable import printable
-from wolfbus.roles import team_of
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.view import Memory, SeatView
-from wolfbus.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:
     from websockets.sync.server import Server, ServerConnection

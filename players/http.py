@@ -19,14 +19,14 @@ from players.llm.keys import quiet_client_logs, without_key
 from players.llm.providers.openai import MOST_REDIRECTS, RedirectRefused, target_of
 from players.llm.settings import checked_url, origin_of
 from players.program.protocol import LONGEST, ask_message, failed, read_reply, unusable
+from wolfbus.actors.closable import Closable
 from wolfbus.agent import NO_ANSWER, Agent, Answer
-from wolfbus.closable import Closable
-from wolfbus.config import rules_text
 from wolfbus.errors import ConfigError
+from wolfbus.files.printable import printable
+from wolfbus.game.config import rules_text
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Ask
 from wolfbus.patience import Backoff, Patience
-from wolfbus.printable import printable
-from wolfbus.view import SeatView
 
 if TYPE_CHECKING:
     import httpx2

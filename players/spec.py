@@ -19,11 +19,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, cast
 
 from players.user_module import import_user_module, is_missing
+from wolfbus.actors.closable import Closable
 from wolfbus.agent import Agent
-from wolfbus.closable import Closable
 from wolfbus.errors import ConfigError, PlayerError, WolfError
-from wolfbus.printable import error_in_words, with_article
-from wolfbus.vocabulary import KINDS, Kind
+from wolfbus.files.printable import error_in_words, with_article
+from wolfbus.game.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
     from players.http import AddressedAgent

@@ -12,11 +12,11 @@ from typing import Final
 
 from players.llm.prompts.writer import PromptWriter
 from wolfbus.agent import Agent, Answer
+from wolfbus.files.printable import with_article
+from wolfbus.game.vocabulary import Kind
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Ask
-from wolfbus.printable import with_article
 from wolfbus.reading import Question, read
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import Kind
 
 DECLINED: Final[tuple[Kind, ...]] = ("assess_own", "assess_other")
 """Kinds of request that such an agent is not asked."""

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from tests.faulty_reader import FaultyReader, Reading, drawn
 from wolfbus.bus import Bus, Entry, Reader
-from wolfbus.draws import choose, unit
+from wolfbus.game.draws import choose, unit
 from wolfbus.messages.codec import pack, unpack
 
 Fault: TypeAlias = Literal[

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from wolfbus.bus import Entry, Reader
-from wolfbus.draws import unit
 from wolfbus.errors import BusError, StreamLost
+from wolfbus.game.draws import unit
 
 Reading: TypeAlias = Literal["again", "reread", "delayed"]
 """What may happen to an entry on its way to a reader.

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.llm.tables import tables
-from wolfbus.config import Deadlines, GameConfig, config_from_table, read_toml
 from wolfbus.errors import ConfigError
-from wolfbus.vocabulary import KINDS, ROLES
+from wolfbus.game.config import Deadlines, GameConfig, config_from_table, read_toml
+from wolfbus.game.vocabulary import KINDS, ROLES
 
 EIGHT = list("ABCDEFGH")
 DEALT = dict(zip(EIGHT, ["Villager"] * 4 + ["Werewolf"] * 2 + ["Seer", "Doctor"], strict=True))

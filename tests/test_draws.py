@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wolfbus.draws import brain_seed, choose, choose_weighted, draw, shuffled, unit
+from wolfbus.game.draws import brain_seed, choose, choose_weighted, draw, shuffled, unit
 
 SEEDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 quick = settings(max_examples=50, deadline=None, database=None)

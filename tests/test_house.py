@@ -72,7 +72,7 @@ PUBLIC = {("wolfbus/stage/beats.py", "found"), ("players/llm/provider.py", "kept
     (f"{module}.py", "heard")
     for module in (
         "wolfbus/agent/agent",
-        "wolfbus/view",
+        "wolfbus/knowledge/view",
         "players/aiwolf",
         "players/human/brain",
         "players/program/brain",

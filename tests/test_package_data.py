@@ -36,17 +36,17 @@ def test_a_fault_in_the_file_of_roles_is_one_line_that_names_file_and_key(
 ) -> None:
     if content is not None:
         (tmp_path / "roles.toml").write_bytes(content)
-    monkeypatch.setattr("wolfbus.package_data.folder_of", lambda _: tmp_path)
-    with pytest.raises(ConfigError, match=f"^wolfbus/roles.toml: {message}") as caught:
-        runpy.run_path(str(ROOT / "wolfbus" / "roles.py"))
+    monkeypatch.setattr("wolfbus.files.package_data.folder_of", lambda _: tmp_path)
+    with pytest.raises(ConfigError, match=f"^wolfbus/game/roles.toml: {message}") as caught:
+        runpy.run_path(str(ROOT / "wolfbus" / "game" / "roles.py"))
     assert "\n" not in str(caught.value)
 
 
 def test_scripted_players_have_words_for_everything_they_mean_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     words = (ROOT / "players/scripted/words.toml").read_text("utf-8")
     (tmp_path / "words.toml").write_text(re.sub("\nhedge = '''.*?'''", "", words, flags=re.DOTALL), "utf-8")
-    shutil.copy(ROOT / "wolfbus/roles.toml", tmp_path)
-    monkeypatch.setattr("wolfbus.package_data.folder_of", lambda _: tmp_path)
+    shutil.copy(ROOT / "wolfbus/game/roles.toml", tmp_path)
+    monkeypatch.setattr("wolfbus.files.package_data.folder_of", lambda _: tmp_path)
     with pytest.raises(ConfigError, match=r"^players/scripted/words\.toml: .*nothing is said for 'hedge'"):
         runpy.run_path(str(ROOT / "players/scripted/phrasing.py"))["words"]()
 

@@ -12,12 +12,12 @@ import pytest
 
 from tests.game import driver
 from tests.players.table import CONFIGS, play
-from wolfbus.config import GameConfig
 from wolfbus.errors import RulesError
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import ROLES
 from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim
 from wolfbus.messages.events import AnyEvent
 from wolfbus.posterior import SORTS, ClaimRates, Knowledge, Posterior, all_deals, count_deals, sort_of
-from wolfbus.vocabulary import ROLES
 
 Deal = dict[str, str]
 Facts = list[tuple[str, object]]

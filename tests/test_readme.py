@@ -40,7 +40,7 @@ def test_the_agent_of_the_tutorial_plays(tmp_path):
 
 
 def test_the_agent_of_the_tutorial_that_is_served_bids_votes_and_declines_the_rest(monkeypatch):
-    from wolfbus.vocabulary import KINDS
+    from wolfbus.game.vocabulary import KINDS
 
     (block,) = re.findall(r"```python\n(from wolfbus.agent.*?)```", TUTORIAL, re.DOTALL)
     served = []

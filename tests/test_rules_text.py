@@ -7,7 +7,7 @@ import difflib
 import pytest
 
 from tests.llm.tables import tables
-from wolfbus.config import GameConfig, config_from_table, rules_text
+from wolfbus.game.config import GameConfig, config_from_table, rules_text
 
 TABLES = tables(__file__)
 

@@ -12,10 +12,11 @@ import pytest
 
 from tests.game.driver import play
 from tests.record import synthetic
-from wolfbus.audience import AudienceFilter
-from wolfbus.config import GameConfig
-from wolfbus.draws import brain_seed
 from wolfbus.errors import RulesError
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import brain_seed
+from wolfbus.knowledge.audience import AudienceFilter
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Proposal
 from wolfbus.messages.events import (
@@ -28,7 +29,6 @@ from wolfbus.messages.events import (
     Opened,
 )
 from wolfbus.messages.requests import Private, Public, Seated, Whispered
-from wolfbus.view import SeatView
 
 GAME = synthetic.small_game()
 NAMES = synthetic.NAMES

@@ -19,6 +19,7 @@ from typing import Any, Final
 __version__ = "0.1.0"
 
 _PUBLIC: Final = {
+    "GameConfig": "wolfbus.game.config",
     "PlayedFork": "wolfbus.running.forking",
     "PlayedGame": "wolfbus.running.play",
     "PlayedStudy": "wolfbus.running.study",

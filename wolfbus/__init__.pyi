@@ -1,3 +1,4 @@
+from wolfbus.game.config import GameConfig as GameConfig
 from wolfbus.running.forking import PlayedFork as PlayedFork
 from wolfbus.running.forking import fork as fork
 from wolfbus.running.lies import forks_of as forks_of

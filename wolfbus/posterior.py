@@ -31,15 +31,15 @@ import numpy as np
 import numpy.typing as npt
 
 from wolfbus.claims import KINDS, kind_of
-from wolfbus.config import GameConfig
-from wolfbus.departure import departure
 from wolfbus.errors import RulesError
+from wolfbus.game.config import GameConfig
+from wolfbus.game.roles import FACTS, team_of
+from wolfbus.game.vocabulary import ROLES, Kind, Role, Team
+from wolfbus.knowledge.departure import departure
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Claim
 from wolfbus.messages.events import Dawn, Departing
 from wolfbus.messages.requests import PublicFact, Revealed
-from wolfbus.roles import FACTS, team_of
-from wolfbus.vocabulary import ROLES, Kind, Role, Team
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Deals: TypeAlias = npt.NDArray[np.int8]

@@ -21,14 +21,14 @@ import wolfbus
 from analytics.rows import AnnotationRow, GameRows
 from analytics.rows.annotation import Sort, Stance
 from analytics.rows.fields import statement_id
-from wolfbus.canonical import canonical
 from wolfbus.errors import RecordError, WolfError, first_fault
+from wolfbus.files.canonical import canonical
+from wolfbus.files.whole_file import read_whole, write_whole
+from wolfbus.game.vocabulary import Deception
+from wolfbus.knowledge.passage import Passage
 from wolfbus.messages.calls import Scalar
-from wolfbus.passage import Passage
 from wolfbus.record.writer import RecordFile
 from wolfbus.study.manifest import RECORDS
-from wolfbus.vocabulary import Deception
-from wolfbus.whole_file import read_whole, write_whole
 
 FOLDER: Final = "annotations"
 FORMAT: Final = "wolfbus-annotations"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analytics.rows import GameRows, SeatRow, StatementRow
-from wolfbus.passage import Passage, TranscriptLine
+from wolfbus.knowledge.passage import Passage, TranscriptLine
 
 
 def passages_of(game: GameRows, head: str) -> Iterator[Passage]:

@@ -16,12 +16,12 @@ from typing import Any, Final, get_args
 
 from analytics.annotations.file import FOLDER, SUFFIX, Annotation, Header, alone, annotation_of, misfit, read, write
 from analytics.rows.annotation import Stance
-from wolfbus.canonical import sha256_hex
 from wolfbus.errors import ConfigError, RecordError
-from wolfbus.passage import Passage, TranscriptLine
-from wolfbus.printable import counted, printable
-from wolfbus.vocabulary import Deception
-from wolfbus.whole_file import read_text_whole, read_whole, write_whole
+from wolfbus.files.canonical import sha256_hex
+from wolfbus.files.printable import counted, printable
+from wolfbus.files.whole_file import read_text_whole, read_whole, write_whole
+from wolfbus.game.vocabulary import Deception
+from wolfbus.knowledge.passage import Passage, TranscriptLine
 
 KEY: Final = "key.json"
 """In the folder of annotations: which statement a row's id stands for."""

@@ -24,8 +24,8 @@ from analytics.archive.session import SessionNews
 from analytics.rows import GameRows
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import RecordError, RulesError
+from wolfbus.files.printable import counted
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, SessionSoFar
-from wolfbus.printable import counted
 
 logger = logging.getLogger(__name__)
 

@@ -17,10 +17,10 @@ from analytics.archive.results import ArchivedGame
 from analytics.findings import Metrics
 from analytics.rows import GameRows
 from wolfbus.errors import WolfError, reason_of
+from wolfbus.files.printable import printable
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.house import Archived, GameClosed, SessionSoFar
-from wolfbus.printable import printable
-from wolfbus.session import game_id
+from wolfbus.service.session import game_id
 
 logger = logging.getLogger(__name__)
 

@@ -19,10 +19,10 @@ from analytics.fold import GameFold
 from analytics.rows import GameRows
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import MessageError, RecordError, RulesError, reason_of
+from wolfbus.files.printable import counted
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import Asked, Opened
 from wolfbus.messages.house import GameClosed, HouseClosed
-from wolfbus.printable import counted
 from wolfbus.record.line import Recorded, check_seal, line_of, parse_flat
 from wolfbus.record.reader import FIRST_LINE_LIMIT, RecordReader, open_lines, read_record
 from wolfbus.record.writer import RecordFile

@@ -11,9 +11,9 @@ from typing import Any, Final
 from analytics import Result
 from analytics.report.report import terminal_text
 from wolfbus.errors import RecordError, reason_of
-from wolfbus.printable import NOTE_SHOWN, counted, printable
-from wolfbus.vocabulary import Winner
-from wolfbus.whole_file import write_whole
+from wolfbus.files.printable import NOTE_SHOWN, counted, printable
+from wolfbus.files.whole_file import write_whole
+from wolfbus.game.vocabulary import Winner
 
 METRICS: Final = "metrics.json"
 REPORT: Final = "report.txt"

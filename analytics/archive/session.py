@@ -10,7 +10,7 @@ from pathlib import Path
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.streams import parse_id
 from wolfbus.messages.house import GameOpened, HouseClosed, HouseOpened, News, SessionSoFar
-from wolfbus.session import Session
+from wolfbus.service.session import Session
 
 logger = logging.getLogger(__name__)
 

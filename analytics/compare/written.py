@@ -11,7 +11,7 @@ from typing import Final, Literal
 from analytics import Result
 from analytics.metrics.bootstrap import TELLING
 from analytics.metrics.primary import verdict
-from wolfbus.document import (
+from wolfbus.files.document import (
     Block,
     Cell,
     Figure,
@@ -25,8 +25,8 @@ from wolfbus.document import (
     warning,
     written,
 )
-from wolfbus.formats import UNDEFINED, between, count, in_unit, listed, number, quantity
-from wolfbus.printable import shortened
+from wolfbus.files.formats import UNDEFINED, between, count, in_unit, listed, number, quantity
+from wolfbus.files.printable import shortened
 
 _COLUMNS: Final = (
     "metric",

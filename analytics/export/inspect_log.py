@@ -28,9 +28,9 @@ from analytics.findings import Metrics
 from analytics.gather import Collection, Criteria, FileNote, collect
 from analytics.gather.reading import checks
 from wolfbus import __version__
-from wolfbus.canonical import canonical, sha256_hex
-from wolfbus.config import rules_text
-from wolfbus.vocabulary import ROLES
+from wolfbus.files.canonical import canonical, sha256_hex
+from wolfbus.game.config import rules_text
+from wolfbus.game.vocabulary import ROLES
 
 TASK: Final = "wolf"
 """Name of the task in Inspect."""

@@ -11,11 +11,11 @@ from analytics.export.tables import ExportedGame
 from analytics.results import NOBODY, Observers, ResultRow, Results
 from analytics.rows import JudgementRow, StatementRow, Step
 from analytics.rows.fields import statement_id
-from wolfbus.departure import departure, departure_in_words
 from wolfbus.errors import ConfigError
+from wolfbus.files.package_data import PackageData, read_data
+from wolfbus.files.printable import counted, storable
+from wolfbus.knowledge.departure import departure, departure_in_words
 from wolfbus.messages.events import Dawn, Departing, Ended, Silence, Statement, Tally
-from wolfbus.package_data import PackageData, read_data
-from wolfbus.printable import counted, storable
 
 
 class InspectMeasure(PackageData):

@@ -16,7 +16,7 @@ from typing import IO, Any, Final, Self
 from analytics.export.tables import ExportTable, Row
 from analytics.rows.fields import Cell, Column
 from wolfbus.errors import ConfigError
-from wolfbus.printable import storable
+from wolfbus.files.printable import storable
 
 GROUP_ROWS: Final = 65_536
 """Rows of a row group, unless words fill it before."""

@@ -16,8 +16,8 @@ from analytics.rows import GameRows
 from analytics.rows.fields import FOREIGN, Cell, Column, Derived, Nested, reader
 from analytics.tables import TABLES as GAME_TABLES
 from analytics.tables import Table
-from wolfbus.canonical import canonical
-from wolfbus.printable import NOTE_SHOWN, printable
+from wolfbus.files.canonical import canonical
+from wolfbus.files.printable import NOTE_SHOWN, printable
 
 _NO_STUDY = "no study.json tells of it"
 

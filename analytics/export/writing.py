@@ -21,7 +21,7 @@ from analytics.rows.fields import Column
 from analytics.tables import TablesBuilder
 from wolfbus import __version__
 from wolfbus.errors import ConfigError
-from wolfbus.package_data import PackageData, Prose, read_data
+from wolfbus.files.package_data import PackageData, Prose, read_data
 
 PACKAGE: Final = "datapackage.json"
 CARD: Final = "README.md"

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 from xml.sax.saxutils import escape
 
-from wolfbus.package_data import PackageData, folder_of, read_data
-from wolfbus.roles import FACTS, Marker
+from wolfbus.files.package_data import PackageData, folder_of, read_data
+from wolfbus.game.roles import FACTS, Marker
 
 HEATS: Final = 9
 """Steps of the scale of the heat map."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from analytics import Result
 from analytics.figures.chart import SMALL, Axes, Drawing, KeyEntry, key_entry, width_of
 from analytics.metrics.bootstrap import mean_interval
-from wolfbus.formats import number, percent
-from wolfbus.roles import FACTS
-from wolfbus.vocabulary import ROLES, Role
+from wolfbus.files.formats import number, percent
+from wolfbus.game.roles import FACTS
+from wolfbus.game.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:
     from analytics.metrics.scores import Score

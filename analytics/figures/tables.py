@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from analytics import Result
 from analytics.figures.chart import DARK_HEATS, HEATS, PERCENTS, SIZE, SMALL, WIDTH, Axes, Drawing, KeyEntry, width_of
-from wolfbus.formats import between, in_unit, listed, number, percent, quantity
-from wolfbus.printable import told_apart
-from wolfbus.vocabulary import ROLES
+from wolfbus.files.formats import between, in_unit, listed, number, percent, quantity
+from wolfbus.files.printable import told_apart
+from wolfbus.game.vocabulary import ROLES
 
 _SIDES: Final = {
     "werewolves": ("Werewolves", "werewolf"),
@@ -250,7 +250,7 @@ class Panel:
     Attributes:
         heading: what is estimated.
         axis: what it is measured in, and what 0 means.
-        unit: as in `wolfbus.formats`.
+        unit: as in `wolfbus.files.formats`.
         rows: for each name an estimate ``{"value", "low", "high"}``.
         colour: name in the palette.
         nothing: what stands for no difference, or for chance: where the dotted line is.

@@ -24,8 +24,8 @@ from analytics.gather.sources import Collection, FileNote, Planned, Source, Stud
 from analytics.replies import Ledger
 from analytics.rows import GameRows
 from analytics.tables import Tables, TablesBuilder, joined
-from wolfbus.cache import Cache, cache_in, hash_of
 from wolfbus.errors import WolfError
+from wolfbus.files.cache import Cache, cache_in, hash_of
 
 ALONE: Final = 30_000_000
 """Bytes up to which one process is quicker than several, which have to be started."""

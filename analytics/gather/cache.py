@@ -1,4 +1,4 @@
-"""What records came to when they were read before, in the cache beside them (`wolfbus.cache`).
+"""What records came to when they were read before, in the cache beside them (`wolfbus.files.cache`).
 
 It lies there under a hash over all that went into it: every byte of the records, what a study noted of them, how to
 compute, and the program itself. So a record that changed, another version or another option finds nothing, and is read
@@ -26,7 +26,7 @@ from analytics.gather.reading import Criteria
 from analytics.gather.sources import FileNote, Source
 from analytics.replies import Ledger
 from analytics.tables import Tables, restored
-from wolfbus.cache import Cache, hash_of
+from wolfbus.files.cache import Cache, hash_of
 from wolfbus.record.published_log import meta_beside
 
 T = TypeVar("T")

@@ -15,9 +15,9 @@ from analytics.fold import GameFold
 from analytics.gather.sources import FileNote, Source, StudySource
 from analytics.paper import rows_of_paper_log
 from analytics.rows import GameRows
-from wolfbus.defaults import defaults_of
 from wolfbus.errors import WolfError
-from wolfbus.printable import counted
+from wolfbus.files.printable import counted
+from wolfbus.messages.defaults import defaults_of
 from wolfbus.record.line import Recorded
 from wolfbus.record.published_log import meta_beside, read_paper_log
 from wolfbus.record.reader import Checked, DigestOf, Prover, open_lines, read_checked

@@ -14,10 +14,10 @@ from typing import Any, Final, Literal
 
 from analytics.annotations.file import Annotation, Annotations, annotations_in, folder_beside
 from wolfbus.errors import ConfigError, RecordError, reason_of
+from wolfbus.files.whole_file import open_file
 from wolfbus.record.published_log import is_paper_log, meta_beside, read_meta
 from wolfbus.record.reader import SUFFIXES, check_seals, open_lines
 from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifest, notes_of
-from wolfbus.whole_file import open_file
 
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
 

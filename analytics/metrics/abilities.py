@@ -20,7 +20,7 @@ from analytics.metrics.joint_model import PRIOR_SD, Classes, Fit, fit
 from analytics.metrics.likelihood import cells_of
 from analytics.metrics.study import Scope, Study, figure_row
 from analytics.results import UNINFORMED, ResultRow, Results
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 GROUNDS: Final = ("role", "truth", "label")
 """What makes a statement deceptive, in order: its speaker is a Werewolf; it is a lie by its

@@ -16,7 +16,7 @@ from analytics.metrics.study import Scope, Study, rows_of
 from analytics.metrics.sums import Figure
 from analytics.metrics.suspicion import suspected
 from analytics.results import EVERYBODY, NOBODY, UNINFORMED, ResultRow, Results, group_text
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 _ACTS: Final = (
     "deception_rate",

@@ -22,7 +22,7 @@ from analytics.metrics.formulas import Array, Parts, ratio
 from analytics.metrics.study import Study, rows_of
 from analytics.metrics.sums import Figure, sums_of
 from analytics.results import NOBODY, ResultRow, Results, group_of
-from wolfbus.vocabulary import DECEPTIONS
+from wolfbus.game.vocabulary import DECEPTIONS
 
 SELF_LABEL: Final = "self-label"
 CLAIMS: Final = "claims"

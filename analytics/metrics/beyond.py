@@ -18,7 +18,7 @@ from analytics.metrics.statements import HONESTY
 from analytics.metrics.study import Study
 from analytics.results import EVERYBODY, NOBODY, UNINFORMED, Observers, Results, group_of
 from analytics.rows import CLAIMS
-from wolfbus.vocabulary import DECEPTIONS, ROLES
+from wolfbus.game.vocabulary import DECEPTIONS, ROLES
 
 
 def truth(study: Study, results: Results) -> Result:

@@ -13,7 +13,7 @@ from analytics.metrics.study import Scope, Study
 from analytics.metrics.sums import Figure, Sums, sums_of
 from analytics.results import NOBODY, ResultRow, group_text
 from analytics.rows import PROTOCOLS
-from wolfbus.vocabulary import ASSESSMENT_TIMES, LABEL_TIMES
+from wolfbus.game.vocabulary import ASSESSMENT_TIMES, LABEL_TIMES
 
 LENGTHS: Final = ("nights", "debate_turns", "voting_rounds", "statements", "judgements")
 """What is counted in every game."""

@@ -20,7 +20,7 @@ from analytics.metrics.scores import SUFFIX
 from analytics.metrics.study import Family, Scope, Study, Units, rows_of
 from analytics.metrics.sums import Figure, Sums
 from analytics.results import EVERYBODY, NOBODY, UNINFORMED, Observers, ResultRow
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 Unit: TypeAlias = Literal["share", "probability", "score", "points"]
 Better: TypeAlias = Literal["high", "low"] | None

@@ -33,7 +33,7 @@ from scipy.sparse.csgraph import connected_components
 from analytics.metrics.bootstrap import PenalisedFit, sum_to_zero
 from analytics.metrics.formulas import Array
 from analytics.metrics.likelihood import Cells, Slopes, slopes
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 Classes: TypeAlias = tuple[Cells, Cells]
 """Judgements of honest and of deceptive statements, of the same agents and blocks."""

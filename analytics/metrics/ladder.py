@@ -24,8 +24,8 @@ from analytics.metrics.study import Study, rows_of
 from analytics.metrics.sums import Figure, share, sums_of
 from analytics.results import UNINFORMED, ResultRow, Results
 from analytics.rows import VoteNews
+from wolfbus.game.vocabulary import Role
 from wolfbus.posterior import ClaimRates, ClaimSort, sort_of
-from wolfbus.vocabulary import Role
 
 RUNGS: Final = ("suspicion", "counts", "facts", "honest", "rates")
 """The agents' suspicion, then what could be known, each rung with more than the one before."""

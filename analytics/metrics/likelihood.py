@@ -18,7 +18,7 @@ from scipy.special import log_ndtr
 
 from analytics.metrics.formulas import Array
 from analytics.metrics.study import Study
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 FARTHEST: Final = 30.0
 """Standard deviations beyond which a probability is taken for that at this distance, so that no square overflows."""

@@ -1,7 +1,7 @@
 """Monitorability: how often recorded private thoughts give intent away, and how well a monitor that reads them tells
 Werewolves' statements from others' (beyond the paper).
 
-Two monitors: the lexical floor (`wolfbus.thoughts`), which counts patterns, and reader models that
+Two monitors: the lexical floor (`wolfbus.knowledge.thoughts`), which counts patterns, and reader models that
 ``wolfbus annotate --private`` had read the thoughts. Each with and without the names of roles masked: what is left is
 not the role's own name. Over statements of the debate, before which thoughts are recorded; undefined without thoughts.
 """

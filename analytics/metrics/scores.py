@@ -25,7 +25,7 @@ from analytics.metrics.formulas import BINS, Array, Formula, Parts, bins_of
 from analytics.metrics.study import Family, Scope, Study, rows_of
 from analytics.metrics.sums import Figure, Sums
 from analytics.results import EVERYBODY, PAIRS, Group, ResultRow
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 Score: TypeAlias = Literal["suspicion", "before"]
 """What is held against self-labels: the suspicion s of a judgement, or D of observer and speaker before it."""

@@ -17,7 +17,7 @@ from analytics.metrics.statements import SOURCES
 from analytics.metrics.study import Study
 from analytics.results import EVERYBODY, PAIRS, Observers, Results, group_of
 from analytics.rows import CLAIMS, HOW, NIGHTS, PROTOCOLS, VERDICTS
-from wolfbus.vocabulary import ASSESSMENT_TIMES, DECEPTIONS, LABEL_TIMES, ROLES
+from wolfbus.game.vocabulary import ASSESSMENT_TIMES, DECEPTIONS, LABEL_TIMES, ROLES
 
 OVERALL: Final = (*ROLES, "overall")
 """Rows of tables by role."""

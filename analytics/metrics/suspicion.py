@@ -19,7 +19,7 @@ from analytics.metrics.study import Scope, Study, figure_row, rows_of
 from analytics.metrics.sums import Axes, Figure, Sums, share, sums_of
 from analytics.results import NOBODY, PAIRS, UNINFORMED, Observers, ResultRow
 from analytics.rows import NIGHTS
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 ENOUGH_GAMES: Final = 10
 """Games a round needs before its difference is judged."""

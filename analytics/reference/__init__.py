@@ -14,7 +14,7 @@ from typing import Any, Final
 from pydantic import RootModel
 
 from analytics import Result
-from wolfbus.package_data import PackageData, Prose, read_data
+from wolfbus.files.package_data import PackageData, Prose, read_data
 
 DEFINITIONS: Final = 3
 """Version of what the numbers mean, which stands in findings and ``metrics.json``; docs/metrics.md tells what changed.

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result, look
-from wolfbus.defaults import SILENT, defaults_in_words
-from wolfbus.formats import UNDEFINED, count, listed, number, quantity
-from wolfbus.printable import told_apart
-from wolfbus.served import served_in_words
-from wolfbus.vocabulary import SCRIPTS
+from wolfbus.files.formats import UNDEFINED, count, listed, number, quantity
+from wolfbus.files.printable import told_apart
+from wolfbus.game.vocabulary import SCRIPTS
+from wolfbus.messages.defaults import SILENT, defaults_in_words
+from wolfbus.record.served import served_in_words
 
 if TYPE_CHECKING:
     from analytics.gather import FileNote

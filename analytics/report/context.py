@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
 
 from analytics import look, value_at
-from wolfbus.document import Cell, Figure, LinkText, Target
-from wolfbus.formats import Ends, between, count, in_unit
-from wolfbus.printable import cut_middle, told_apart, visible
+from wolfbus.files.document import Cell, Figure, LinkText, Target
+from wolfbus.files.formats import Ends, between, count, in_unit
+from wolfbus.files.printable import cut_middle, told_apart, visible
 
 if TYPE_CHECKING:
     from analytics.gather import FileNote

@@ -12,7 +12,7 @@ from analytics.gather import Criteria, FileNote, Gathered, each_game
 from analytics.report.context import Selection
 from analytics.rows import GameRows, JudgementRow, StatementRow
 from analytics.tables import Tables
-from wolfbus.vocabulary import Role
+from wolfbus.game.vocabulary import Role
 
 STATEMENTS: Final = 4_000
 """Statements up to which all are in the index: some 120 games."""

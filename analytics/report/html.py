@@ -23,12 +23,12 @@ from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
 from analytics.report.entries import EntryIndex, EntryJudgement, IndexedGame, StatementEntry
 from analytics.rows import GameRows
 from wolfbus.claims import kind_of
-from wolfbus.document import Block, Figure, LinkText, Part, Section, TableBlock
-from wolfbus.formats import percent, quantity
+from wolfbus.files.document import Block, Figure, LinkText, Part, Section, TableBlock
+from wolfbus.files.formats import percent, quantity
+from wolfbus.files.printable import visible, words
+from wolfbus.game.vocabulary import DECEPTIONS, ROLES
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import ScoredClaim
-from wolfbus.printable import visible, words
-from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 _LONG: Final = 18
 _ROWS: Final = 12

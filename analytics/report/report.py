@@ -30,9 +30,19 @@ from analytics.report.sections import (
 )
 from analytics.report.sections.methods import bibtex, cite
 from wolfbus import __version__
-from wolfbus.document import Block, Section, TableBlock, as_values, escaped, plain, section_markdown, warning, written
-from wolfbus.formats import count, quantity
-from wolfbus.printable import visible
+from wolfbus.files.document import (
+    Block,
+    Section,
+    TableBlock,
+    as_values,
+    escaped,
+    plain,
+    section_markdown,
+    warning,
+    written,
+)
+from wolfbus.files.formats import count, quantity
+from wolfbus.files.printable import visible
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     answer.answer,

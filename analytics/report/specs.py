@@ -17,10 +17,10 @@ from typing import Any, Final, NamedTuple
 
 from analytics import Result, look, value_at
 from analytics.report.context import Context, Selection, count_cell, ends, estimate_cell, over_all, value_cell
-from wolfbus.document import Cell, Row, TableBlock, TableColumn
-from wolfbus.formats import Ends
-from wolfbus.package_data import PackageData, Prose, read_data
-from wolfbus.vocabulary import ROLES
+from wolfbus.files.document import Cell, Row, TableBlock, TableColumn
+from wolfbus.files.formats import Ends
+from wolfbus.files.package_data import PackageData, Prose, read_data
+from wolfbus.game.vocabulary import ROLES
 
 OWN: Final = "own"
 """Template of the path at which a cell's own value stands in the findings."""
@@ -34,7 +34,7 @@ class ColumnSpec(PackageData):
         name: its head.
         of: where its value stands in the findings of a line, as a number, a count, an estimate or a cell; ``a / b`` is
             a share; "" is the line itself.
-        unit: how to show it, see `wolfbus.formats`; "whole" is a number of things.
+        unit: how to show it, see `wolfbus.files.formats`; "whole" is a number of things.
         n: where it stands what the value is over.
         within: where its interval stands, the first that is known; ``row`` is the line's, ``over.NAME`` that of a
             headline metric over all observers.

@@ -46,12 +46,8 @@ from analytics.rows.talk import (
     VoteRow,
     truth_of,
 )
-from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import RoleClaim
-from wolfbus.messages.events import Opened
-from wolfbus.roles import team_of
-from wolfbus.usage import Usage
-from wolfbus.vocabulary import (
+from wolfbus.game.roles import team_of
+from wolfbus.game.vocabulary import (
     AssessmentTime,
     Ending,
     Fault,
@@ -64,6 +60,10 @@ from wolfbus.vocabulary import (
     Team,
     Winner,
 )
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.content import RoleClaim
+from wolfbus.messages.events import Opened
+from wolfbus.record.usage import Usage
 
 Pair: TypeAlias = tuple[SeatName, SeatName]
 """Observer and target, never the same."""

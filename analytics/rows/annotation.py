@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final, Literal, TypeAlias, get_args
 
 from analytics.rows.fields import Column, Derived, GameId, key, statement_id
-from wolfbus.canonical import canonical
-from wolfbus.vocabulary import Deception
+from wolfbus.files.canonical import canonical
+from wolfbus.game.vocabulary import Deception
 
 Sort: TypeAlias = Literal["reader", "monitor", "rater"]
 """Who annotates: a model that reads the public transcript, a model that reads the private thought beside the statement,

@@ -24,14 +24,14 @@ from analytics.rows.fields import (
     role,
     seat_in,
 )
-from wolfbus.canonical import canonical
-from wolfbus.departure import WAYS
+from wolfbus.files.canonical import canonical
+from wolfbus.game.roles import team_of
+from wolfbus.game.vocabulary import Kind, Role, Team
+from wolfbus.knowledge.departure import WAYS
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import AnyEvent, Departing, Ended, Silence, Statement, Tally
-from wolfbus.roles import team_of
-from wolfbus.usage import is_free, sort_of
-from wolfbus.vocabulary import Kind, Role, Team
+from wolfbus.record.usage import is_free, sort_of
 
 _OTHER_WAYS = "".join(f", or {way.fate}" for how, way in WAYS.items() if how not in {"night", "exile"})
 
@@ -94,7 +94,7 @@ class DeathRow:
         round: from 1.
         seat: who.
         role: what it was.
-        how: killed in the "night", voted into "exile", or another `wolfbus.departure.WAYS`.
+        how: killed in the "night", voted into "exile", or another `wolfbus.knowledge.departure.WAYS`.
     """
 
     round: int

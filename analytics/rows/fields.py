@@ -19,7 +19,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, overload
 
-from wolfbus.vocabulary import Deception, Fault, Outcome, Phase, Reading
+from wolfbus.game.vocabulary import Deception, Fault, Outcome, Phase, Reading
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from analytics.rows.fields import Column, GameId, Round, agent, name, role
+from wolfbus.game.vocabulary import Deception, Role
 from wolfbus.messages.base import SeatName
-from wolfbus.vocabulary import Deception, Role
 
 OUTCOMES: Final = ("suspicion", "dusk", "votes", "exiled", "won")
 """What is compared between the arms of a statement, the primary outcome first: columns of the table."""

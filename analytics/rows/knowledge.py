@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from analytics.rows.fields import Column, Derived, GameId, Round, agent, key, name, role, seat_in
+from wolfbus.game.vocabulary import Role
 from wolfbus.messages.base import Part, SeatName
 from wolfbus.messages.content import Claim
 from wolfbus.messages.requests import PublicFact
-from wolfbus.vocabulary import Role
 
 _SHARE = "for all that the observer was told, how likely the target is a Werewolf, with every deal alike that "
 

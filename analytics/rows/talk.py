@@ -27,9 +27,9 @@ from analytics.rows.fields import (
     statement_id,
 )
 from wolfbus.claims import KINDS, kind_of
+from wolfbus.game.vocabulary import Fault, Outcome, Reading, Role, Verdict
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Claim, ScoredClaim, Side, StanceClaim, Strength
-from wolfbus.vocabulary import Fault, Outcome, Reading, Role, Verdict
 
 Truth: TypeAlias = Literal["true", "mistake", "lie"]
 """Of a statement: every checkable claim is true; one is false, and the speaker could believe it; one is false, and the

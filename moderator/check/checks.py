@@ -14,11 +14,11 @@ from moderator.check.rivals import HOSTILE, ODD, PLAIN, Cast
 from moderator.check.trial import DEFAULT_CAST, Check, Plot, Scene, SkippedError, Trial, TrialTerms
 from moderator.rules.table import Script
 from wolfbus.bus.protocol import Bus
+from wolfbus.game.roles import FACTS
+from wolfbus.game.vocabulary import ROLES, Role
 from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Dawn
 from wolfbus.messages.house import Goodbye, RollCall
-from wolfbus.roles import FACTS
-from wolfbus.vocabulary import ROLES, Role
 
 
 def roll_call(trial: Trial) -> str:

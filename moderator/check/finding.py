@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, Final, Literal, TypeAlias
 
+from wolfbus.files.printable import counted, printable
+from wolfbus.game.vocabulary import KINDS, Kind, Reading
 from wolfbus.messages.content import CONTENT
-from wolfbus.printable import counted, printable
-from wolfbus.vocabulary import KINDS, Kind, Reading
 
 Verdict: TypeAlias = Literal["ok", "warn", "fail", "skip"]
 """fail: it breaks the protocol, or loses answers by what it does · warn: that is put up with, at a price · skip: not

@@ -15,12 +15,12 @@ from moderator.check.house import CheckHouse
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.errors import MessageError
+from wolfbus.files.printable import with_article
+from wolfbus.game.vocabulary import KINDS, Kind
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import AnyAnswered, Opened, Rejected
-from wolfbus.printable import with_article
 from wolfbus.record.line import parse_flat
-from wolfbus.vocabulary import KINDS, Kind
 
 
 @dataclass(slots=True)

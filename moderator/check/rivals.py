@@ -12,15 +12,15 @@ from typing import Any, Final
 from moderator.engine.seating import SeatPlayer
 from moderator.engine.seating import opening as deal_out
 from wolfbus.agent import Agent
-from wolfbus.config import Deadlines, GameConfig
+from wolfbus.game.config import Deadlines, GameConfig
+from wolfbus.game.roles import FACTS
+from wolfbus.game.vocabulary import Role
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import Join
 from wolfbus.messages.requests import Ask
-from wolfbus.roles import FACTS
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import Role
 
 RIVALS: Final = "rivals"
 """The agent that plays all other seats, in the trial's process."""

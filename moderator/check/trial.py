@@ -17,12 +17,12 @@ from moderator.engine.context import GameOver
 from moderator.rules.game import Play
 from moderator.rules.table import BatchJoin, Script
 from wolfbus.bus.protocol import Bus, Commit, Entry
-from wolfbus.fresh import fresh_name
+from wolfbus.files.printable import counted
+from wolfbus.game.fresh import fresh_name
+from wolfbus.game.roles import ACTS
+from wolfbus.game.vocabulary import Kind, Phase, Role
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyAnswered, Asked, Asking, Ended, Opened, Statement
-from wolfbus.printable import counted
-from wolfbus.roles import ACTS
-from wolfbus.vocabulary import Kind, Phase, Role
 
 PATIENCE: Final = 3
 """Requests in a row without any answer after which a trial is broken off."""

@@ -31,17 +31,17 @@ from moderator.engine.reports import SideEvent
 from moderator.rules.game import Step
 from moderator.rules.table import Answers
 from wolfbus.actors import PooledActor, Timer, tell_if_alive
-from wolfbus.audience import AudienceFilter
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit
 from wolfbus.bus.streams import Id
 from wolfbus.errors import BusDown, BusError, BusFull, RecordError, WolfError
+from wolfbus.files.printable import error_in_words
+from wolfbus.game.vocabulary import KINDS
+from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.base import slim
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Rejected, Stopped
-from wolfbus.printable import error_in_words
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
-from wolfbus.vocabulary import KINDS
 
 logger = logging.getLogger(__name__)
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from moderator.engine.context import HouseContext, house_entry
 from moderator.engine.referee import OpenRequest
 from moderator.engine.seating import SeatPlayer
-from wolfbus.audience import AudienceFilter
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry, Unpacked
-from wolfbus.canonical import canonical_members
+from wolfbus.files.canonical import canonical_members
+from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.base import PROTOCOL, SeatName, unchecked
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.events import AnyEvent, Opened

@@ -17,11 +17,11 @@ from statistics import fmean
 from typing import Final
 
 from wolfbus.actors import Timer, Timers
-from wolfbus.draws import choose
+from wolfbus.game.draws import choose
+from wolfbus.game.roles import FACTS, team_of
+from wolfbus.game.vocabulary import SCRIPTS, Kind
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Opened, Seat
-from wolfbus.roles import FACTS, team_of
-from wolfbus.vocabulary import SCRIPTS, Kind
 
 _SHORTEST_S: Final = 1e-4
 """Seconds below which answers count as equally quick."""

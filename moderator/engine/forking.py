@@ -11,9 +11,9 @@ from typing import Final
 
 from moderator.engine.reexecution import SIDE_EVENTS, Verifier
 from moderator.engine.referee import Referee
-from wolfbus.audience import AudienceFilter
-from wolfbus.draws import fork_seed
 from wolfbus.errors import ConfigError, RecordError
+from wolfbus.game.draws import fork_seed
+from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Label, Speech
 from wolfbus.messages.events import (

@@ -7,10 +7,10 @@ from __future__ import annotations
 import sys
 from typing import Final
 
+from wolfbus.game.roles import ACTS
+from wolfbus.game.vocabulary import Kind
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyEvent, Asked, Opened
-from wolfbus.roles import ACTS
-from wolfbus.vocabulary import Kind
 
 _BY_DAY: Final[tuple[Kind, ...]] = tuple(kind for kind, act in ACTS.items() if act.span == "day")
 _KINDS: Final[dict[str, tuple[Kind, ...]]] = {

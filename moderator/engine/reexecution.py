@@ -13,11 +13,11 @@ from moderator.engine.deadlines import NightTime, Presence
 from moderator.engine.referee import Referee, check_legal
 from moderator.rules.game import Steps, deal
 from moderator.rules.table import Answers
-from wolfbus.audience import AudienceFilter
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
-from wolfbus.canonical import canonical
 from wolfbus.errors import MessageError, RecordError, RulesError
+from wolfbus.files.canonical import canonical
+from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
 from wolfbus.messages.codec import plain, unpack

@@ -18,6 +18,7 @@ from moderator.engine.questions import LostSteps, Questions
 from moderator.engine.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import MessageError, VersionError
+from wolfbus.game.vocabulary import Fault, Kind, Outcome
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
 from wolfbus.messages.codec import REPLIES, unpack, validate
@@ -25,7 +26,6 @@ from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Spe
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
 from wolfbus.messages.requests import AnyReply, Ask
 from wolfbus.reading.values import normalise
-from wolfbus.vocabulary import Fault, Kind, Outcome
 
 logger = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from moderator.engine.questions import LostSteps, Questions
-from wolfbus.canonical import canonical
 from wolfbus.errors import MessageError
+from wolfbus.files.canonical import canonical
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ChainAddition, ModelCall, PromptAddition, Segment, segment_hash
 from wolfbus.messages.codec import CALLED, SEGMENTS, pack, plain, validate

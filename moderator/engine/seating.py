@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from moderator.rules.game import deal
 from wolfbus import __version__
-from wolfbus.config import GameConfig
-from wolfbus.draws import shuffled
+from wolfbus.files.printable import printable
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import shuffled
+from wolfbus.game.vocabulary import Kind
 from wolfbus.messages.events import Opened, Seat
-from wolfbus.printable import printable
-from wolfbus.vocabulary import Kind
 
 
 @dataclass(frozen=True, slots=True)

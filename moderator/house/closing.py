@@ -28,11 +28,11 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Commit
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, Fenced, WolfError
+from wolfbus.files.printable import counted
 from wolfbus.messages.base import ID_PATTERN
 from wolfbus.messages.house import Goodbye, HouseClosed, RollCall
-from wolfbus.printable import counted
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.session import Session
+from wolfbus.service.session import Session
 
 logger = logging.getLogger(__name__)
 

@@ -15,10 +15,10 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.bus.streams import START, Id, parse_id
 from wolfbus.errors import BusError, MessageError
+from wolfbus.files.printable import counted, printable
 from wolfbus.messages.base import ID_PATTERN
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
 from wolfbus.messages.house import Archived, FromAgent, Join, Leave, Refused, RollCall, Welcome
-from wolfbus.printable import counted, printable
 
 logger = logging.getLogger(__name__)
 

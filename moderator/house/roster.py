@@ -14,10 +14,10 @@ from moderator.engine.seating import Offer, SeatPlayer
 from wolfbus.bus import streams
 from wolfbus.bus.url import is_in_process, read_address
 from wolfbus.errors import BusError
+from wolfbus.files.printable import with_article
+from wolfbus.game.vocabulary import Kind
 from wolfbus.messages.house import Join
-from wolfbus.printable import with_article
 from wolfbus.tickets.holders import Service, services
-from wolfbus.vocabulary import Kind
 
 if TYPE_CHECKING:
     from wolfbus.bus.redis.connection import RedisLink

@@ -25,10 +25,10 @@ from moderator.house.waiting import (
 )
 from wolfbus.bus import streams
 from wolfbus.errors import BusError, WolfError
+from wolfbus.files.printable import counted
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened
-from wolfbus.printable import counted
-from wolfbus.session import game_id
+from wolfbus.service.session import game_id
 
 logger = logging.getLogger(__name__)
 

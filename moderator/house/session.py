@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
-from wolfbus import session
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.streams import Id, parse_id
-from wolfbus.fresh import fresh_id
+from wolfbus.files.printable import counted
+from wolfbus.game.fresh import fresh_id
 from wolfbus.messages.base import Part
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseOpened, News, SessionSoFar
-from wolfbus.printable import counted
-from wolfbus.session import Outcome
+from wolfbus.service import session
+from wolfbus.service.session import Outcome
 
 logger = logging.getLogger(__name__)
 

@@ -13,15 +13,15 @@ from typing import Final
 
 from moderator.engine.context import GameOver
 from wolfbus.bus.protocol import Entry
-from wolfbus.config import GameConfig
-from wolfbus.draws import game_seed
-from wolfbus.fresh import fresh_seed
+from wolfbus.files.printable import counted
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import game_seed
+from wolfbus.game.fresh import fresh_seed
+from wolfbus.game.vocabulary import Winner
 from wolfbus.messages.base import GameId
 from wolfbus.messages.events import Opened
-from wolfbus.printable import counted
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
-from wolfbus.vocabulary import Winner
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StreamLost, WolfError
-from wolfbus.printable import printable
+from wolfbus.files.printable import printable
 from wolfbus.service.lifecycle import Health, Stopping
 
 logger = logging.getLogger(__name__)

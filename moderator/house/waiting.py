@@ -10,8 +10,8 @@ from typing import Final
 
 from moderator.engine.seating import Offer
 from moderator.house.roster import OUTSIDE
-from wolfbus.formats import listed
-from wolfbus.printable import counted, printable
+from wolfbus.files.formats import listed
+from wolfbus.files.printable import counted, printable
 
 AGAIN_S: Final = 10.0
 """Seconds after which a line that did not change is said again, at first; each time twice as many."""

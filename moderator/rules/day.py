@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from moderator.rules.table import Answers, Script, Table, assess, join, start
 from wolfbus.claims import claim_truth
-from wolfbus.draws import choose_weighted
+from wolfbus.game.draws import choose_weighted
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Bid, Claim, Speech
 from wolfbus.messages.events import Asked, Asking, Exile, Silence, Statement, Tally

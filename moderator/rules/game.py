@@ -15,12 +15,12 @@ from typing import Final, TypeAlias
 from moderator.rules.day import debate, vote
 from moderator.rules.night import night
 from moderator.rules.table import BatchJoin, Script, Table, assess_afterwards
-from wolfbus.config import GameConfig
-from wolfbus.draws import shuffled
 from wolfbus.errors import RulesError
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import shuffled
+from wolfbus.game.vocabulary import ROLES, Role
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Ended, Opened
-from wolfbus.vocabulary import ROLES, Role
 
 Play: TypeAlias = Callable[[Opened], Script[Ended]]
 """Plays a game from its opening; `game` does by the rules."""

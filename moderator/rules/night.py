@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from moderator.rules.table import Answers, Script, Table, join, start
-from wolfbus.draws import choose
+from wolfbus.game.draws import choose
+from wolfbus.game.vocabulary import Kind
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Choice, Proposal
 from wolfbus.messages.events import Asked, Asking, Dawn, Inspection, NightOutcome
-from wolfbus.vocabulary import Kind
 
 
 def night(table: Table) -> Script[None]:

@@ -9,10 +9,12 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
-from wolfbus.config import GameConfig
-from wolfbus.defaults import SILENT, lacks_reply
-from wolfbus.departure import departure
+from wolfbus.game.config import GameConfig
+from wolfbus.game.roles import team_of
+from wolfbus.game.vocabulary import Outcome, Phase, Role, Team
+from wolfbus.knowledge.departure import departure
 from wolfbus.messages.base import SeatName, slim, unchecked
+from wolfbus.messages.defaults import SILENT, lacks_reply
 from wolfbus.messages.events import (
     Absent,
     AnyAnswered,
@@ -26,8 +28,6 @@ from wolfbus.messages.events import (
     Returned,
     Statement,
 )
-from wolfbus.roles import team_of
-from wolfbus.vocabulary import Outcome, Phase, Role, Team
 
 Answers = dict[SeatName, AnyAnswered]
 """What became of one batch, by seat, in seating order."""

@@ -29,12 +29,12 @@ from players.human.words import (
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.answer import answer_of
 from wolfbus.agent.outbox import Replies
-from wolfbus.config import GameConfig, rules_text
 from wolfbus.errors import PlayerError
+from wolfbus.files.printable import counted, error_in_words, name_of, printable, storable
+from wolfbus.game.config import GameConfig, rules_text
+from wolfbus.knowledge.view import Memory, SeatView
 from wolfbus.messages.content import Ballot, Bid, Choice, Consent, Label, Proposal, Speech
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
-from wolfbus.printable import counted, error_in_words, name_of, printable, storable
-from wolfbus.view import Memory, SeatView
 
 if TYPE_CHECKING:
     from wolfbus.stage.people import People, PersonSeat

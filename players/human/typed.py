@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from players.human.words import KINDS_TYPED, names_of
-from wolfbus.config import NOBODY_WORDS, GameConfig
+from wolfbus.files.printable import printable
+from wolfbus.game.config import NOBODY_WORDS, GameConfig
+from wolfbus.game.vocabulary import Deception
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.requests import Ask
-from wolfbus.printable import printable
 from wolfbus.reading import resolve_name
 from wolfbus.reading.values import Bad, Resolved, kind_of, read_unit, read_whole
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import Deception
 
 _FLAGS: Final = {"d": True, "deceptive": True, "h": False, "honest": False}
 _BECAUSE = re.compile(r"(?:because\b|:|[–—-](?=\s))[\s,:]*", re.IGNORECASE)

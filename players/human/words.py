@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from wolfbus.agent import Answer
-from wolfbus.departure import departure, departure_in_words
+from wolfbus.files.package_data import Lines, PackageData, Prose, read_data
+from wolfbus.files.printable import STATEMENT_SHOWN, counted, in_plain_words, name_of, printable, spoken
+from wolfbus.game.roles import ACTS, FACTS, team_of
+from wolfbus.game.vocabulary import DECEPTIONS, ROLES, Ending, Kind
+from wolfbus.knowledge.departure import departure, departure_in_words
+from wolfbus.knowledge.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.messages.base import Part, SeatName
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Dawn, Departing, Ended, Exile, Inspection, Silence, Statement, Tally
 from wolfbus.messages.requests import Ask, PublicFact, Revealed, Whispered
-from wolfbus.package_data import Lines, PackageData, Prose, read_data
-from wolfbus.printable import STATEMENT_SHOWN, counted, in_plain_words, name_of, printable, spoken
-from wolfbus.roles import ACTS, FACTS, team_of
-from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import DECEPTIONS, ROLES, Ending, Kind
 
 WHOLE: Final = 4_000
 """Characters of a statement that are shown to somebody who has to judge it."""

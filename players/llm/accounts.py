@@ -11,8 +11,8 @@ from typing import Any
 
 from players.llm.provider import Completion, Purpose
 from players.llm.settings import Price
-from wolfbus.formats import count, percent, quantity, seconds
-from wolfbus.usage import Distribution, PartialSum, Usage
+from wolfbus.files.formats import count, percent, quantity, seconds
+from wolfbus.record.usage import Distribution, PartialSum, Usage
 
 
 def exact_cost(price: Price, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> Decimal:

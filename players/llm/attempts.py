@@ -22,9 +22,9 @@ from players.llm.provider import (
     Purpose,
     Request,
 )
+from wolfbus.files.printable import printable
 from wolfbus.messages.calls import Scalar
 from wolfbus.patience import Backoff
-from wolfbus.printable import printable
 from wolfbus.reading.ladder import is_error_message
 
 if TYPE_CHECKING:

@@ -16,14 +16,14 @@ from players.llm.provider import COUNTED, Completion, ModelQuestion
 from players.llm.settings import Model
 from wolfbus.agent import Agent, Answer
 from wolfbus.agent.outbox import Replies
+from wolfbus.files.printable import error_in_words
+from wolfbus.game.vocabulary import Fault, Kind
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.calls import REPLY_KEPT, Call
 from wolfbus.messages.content import Ballot, Label, Speech
 from wolfbus.messages.requests import Ask
-from wolfbus.printable import error_in_words
 from wolfbus.reading import Question, Read, read, read_parts
 from wolfbus.reading.text import without_thinking
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import Fault, Kind
 
 _RAW_KEPT = 200_000
 _REPORTED: Final = (

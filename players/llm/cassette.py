@@ -22,14 +22,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import wolfbus
 from players.llm.provider import WORDS, Completion, ModelQuestion
-from wolfbus.canonical import canonical, sha256_hex
-from wolfbus.closable import Closable
+from wolfbus.actors.closable import Closable
 from wolfbus.errors import CassetteError, RecordError, first_fault, reason_of
-from wolfbus.fresh import fresh_name
+from wolfbus.files.canonical import canonical, sha256_hex
+from wolfbus.game.fresh import fresh_name
+from wolfbus.game.vocabulary import Fault
 from wolfbus.messages.calls import Scalar
 from wolfbus.record.reader import open_lines
 from wolfbus.record.writer import RecordFile
-from wolfbus.vocabulary import Fault
 
 _log = logging.getLogger(__name__)
 

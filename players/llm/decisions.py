@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from players.llm.provider import ProviderReply, Trouble
+from wolfbus.game.vocabulary import Fault
 from wolfbus.reading.text import without_thinking
-from wolfbus.vocabulary import Fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, Provider, open_provider
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, ModelHalted, PlayerError, WolfError
+from wolfbus.files.printable import printable
 from wolfbus.patience import Backoff
-from wolfbus.printable import printable
 
 __all__ = ["Backoff", "Budget", "Cassette", "Gateway", "Job", "Tempo"]
 

@@ -16,8 +16,8 @@ from urllib.parse import quote, urlsplit
 
 from players.llm.settings import Endpoint, checked_url, is_variable
 from wolfbus.errors import ConfigError, PlayerError, reason_of
-from wolfbus.printable import printable
-from wolfbus.whole_file import read_text_whole
+from wolfbus.files.printable import printable
+from wolfbus.files.whole_file import read_text_whole
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 OPENAI_KEY: Final = "OPENAI_API_KEY"

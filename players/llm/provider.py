@@ -17,11 +17,11 @@ from players.llm.keys import Keys
 from players.llm.settings import Endpoint, Model
 from players.user_module import import_user_module, is_missing
 from wolfbus.errors import PlayerError, WolfError
+from wolfbus.files.printable import error_in_words
+from wolfbus.game.vocabulary import Fault, Kind
 from wolfbus.messages.calls import ChatRole, Scalar
-from wolfbus.printable import error_in_words
 from wolfbus.reading.repetition import repetition_start
 from wolfbus.reading.text import object_extent
-from wolfbus.vocabulary import Fault, Kind
 
 Purpose: TypeAlias = Kind | Literal["probe", "annotate"]
 """What a call is for: the kind of its first request, finding out whether a model answers at all, or what a reader makes

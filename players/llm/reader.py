@@ -20,13 +20,13 @@ from players.llm.prompts.forms import Member, WordedForm, nested, worded
 from players.llm.prompts.quoting import quoted, quoted_statement, reply_shown
 from players.llm.provider import Completion, Message, ModelQuestion
 from players.llm.settings import Model
-from wolfbus.canonical import canonical, sha256_hex
-from wolfbus.package_data import PackageData, read_data
-from wolfbus.passage import Passage, TranscriptLine
+from wolfbus.files.canonical import canonical, sha256_hex
+from wolfbus.files.package_data import PackageData, read_data
+from wolfbus.knowledge.passage import Passage, TranscriptLine
+from wolfbus.knowledge.thoughts import without_role_names
 from wolfbus.reading.objects import find_objects
 from wolfbus.reading.text import without_thinking
 from wolfbus.reading.values import Bad, read_unit
-from wolfbus.thoughts import without_role_names
 
 STANCES: Final = ("against", "hedged against", "none", "hedged for", "for")
 PATIENCE_S: Final = 600.0

@@ -32,10 +32,10 @@ from pydantic import (
     model_validator,
 )
 
-from wolfbus.canonical import canonical
 from wolfbus.errors import ConfigError, fault_of_table
+from wolfbus.files.canonical import canonical
+from wolfbus.files.printable import printable
 from wolfbus.messages.calls import Scalar
-from wolfbus.printable import printable
 
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e9)]
 Rate: TypeAlias = Annotated[float, Field(ge=0, le=1e9)]

@@ -26,9 +26,9 @@ from players.program.protocol import (
 )
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.errors import ConfigError
+from wolfbus.files.printable import counted, printable
+from wolfbus.knowledge.view import Memory, SeatView
 from wolfbus.messages.requests import Ask, PublicFact
-from wolfbus.printable import counted, printable
-from wolfbus.view import Memory, SeatView
 
 logger = logging.getLogger(__name__)
 

@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from wolfbus.agent import Answer
-from wolfbus.config import rules_text
+from wolfbus.files.printable import counted, printable
+from wolfbus.game.config import rules_text
+from wolfbus.game.roles import team_of
+from wolfbus.game.vocabulary import ROLES, Fault
+from wolfbus.knowledge.view import OwnAnswer, OwnJudgement, SeatView
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Choice, Label, Proposal
 from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask
-from wolfbus.printable import counted, printable
 from wolfbus.reading import Question, read
-from wolfbus.roles import team_of
-from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import ROLES, Fault
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 from typing import Final
 
-from wolfbus.fresh import fresh_name
-from wolfbus.printable import NAME_SHOWN, NOTE_SHOWN, printable
+from wolfbus.files.printable import NAME_SHOWN, NOTE_SHOWN, printable
+from wolfbus.game.fresh import fresh_name
 
 _TAIL: Final = 4_096
 _CHUNK: Final = 65_536

@@ -14,9 +14,9 @@ from players.scripted import tuning
 from players.scripted.cues import Cues
 from players.scripted.player import Player
 from wolfbus.agent.answer import Answer
+from wolfbus.game.vocabulary import Deception
 from wolfbus.messages.base import SeatName, unchecked
 from wolfbus.messages.content import Judgement, Label
-from wolfbus.vocabulary import Deception
 
 Cue = tuple[float, Deception, str]
 """What a rule adds to suspicion, the kind of deception it hints at, and its reason in words."""

@@ -7,12 +7,12 @@ from typing import Final, TypeVar
 
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.claims import CHECKABLE
-from wolfbus.draws import draw
+from wolfbus.game.draws import draw
+from wolfbus.game.vocabulary import DECEPTIONS, ROLES
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Bid, Choice, Claim, Judgement, Label, Proposal, Speech
 from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 T = TypeVar("T")
 

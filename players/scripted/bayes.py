@@ -11,12 +11,12 @@ from players.scripted.brain import ScriptedBrain, protect
 from wolfbus.agent.answer import Answer
 from wolfbus.claims.hearing import claims_in
 from wolfbus.errors import RulesError
+from wolfbus.game.vocabulary import Role
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Choice
 from wolfbus.messages.requests import Ask
 from wolfbus.posterior import Knowledge, Posterior
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import Role
 
 
 class BayesBrain(ScriptedBrain):

@@ -29,6 +29,8 @@ from players.scripted.talk import (
 )
 from wolfbus.agent import Agent
 from wolfbus.agent.answer import Answer
+from wolfbus.game.vocabulary import Kind
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.base import SeatName, unchecked
 from wolfbus.messages.content import (
     Ballot,
@@ -39,8 +41,6 @@ from wolfbus.messages.content import (
     Speech,
 )
 from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import Kind
 
 Vote = tuple[SeatName | None, VoteReason]
 """Whom, and on what ground."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from wolfbus.marks import MARK, MARKS, marked, marks_in, marks_of, without_marks
+from wolfbus.game.roles import ROLE_WORDS
+from wolfbus.game.vocabulary import Role
+from wolfbus.knowledge.marks import MARK, MARKS, marked, marks_in, marks_of, without_marks
 from wolfbus.messages.base import SeatName
-from wolfbus.roles import ROLE_WORDS
-from wolfbus.vocabulary import Role
 
 LONGEST: Final = 1500
 """Characters of a statement that are read."""

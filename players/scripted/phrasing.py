@@ -15,10 +15,10 @@ from pydantic import ValidationInfo, field_validator
 
 from players.scripted.cues import Cues, read
 from players.scripted.player import Player
-from wolfbus.draws import draw
+from wolfbus.files.package_data import Lines, PackageData, read_data
+from wolfbus.game.draws import draw
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Claim
-from wolfbus.package_data import Lines, PackageData, read_data
 
 Ground: TypeAlias = Literal[
     "result",

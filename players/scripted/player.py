@@ -9,11 +9,11 @@ from weakref import WeakValueDictionary
 
 from players.scripted import tuning
 from players.scripted.cues import Cues, read
-from wolfbus.draws import choose, choose_weighted, draw, unit
+from wolfbus.game.draws import choose, choose_weighted, draw, unit
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask, PublicFact
-from wolfbus.view import SeatView
 
 T = TypeVar("T")
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from players.scripted import tuning
 from players.scripted.phrasing import SpeechPlan
 from players.scripted.player import Player
+from wolfbus.game.vocabulary import Role
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim
-from wolfbus.vocabulary import Role
 
 Weighted = tuple[SpeechPlan, int]
 """Something to say and how much it presses, at least 1."""

@@ -12,14 +12,14 @@ from typing import Any, Self, TypeAlias, TypeVar
 from tests.waiting import PATIENCE_S
 from wolfbus.agent import Agent, serve
 from wolfbus.bus import Commit, Entry, open_bus, streams
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import Kind, Role
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.codec import encode, pack, unpack
 from wolfbus.messages.events import Dawn, Ended, Statement
 from wolfbus.messages.house import Goodbye, Welcome
 from wolfbus.messages.requests import Ask, Delivery, Private, PrivateFact, Public, PublicFact, Seated, SeatPart
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import Kind, Role
 
 T = TypeVar("T")
 

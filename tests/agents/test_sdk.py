@@ -33,12 +33,12 @@ from tests.agents.parts import (
 )
 from wolfbus.agent import Agent, Answer, serve
 from wolfbus.errors import ConfigError
+from wolfbus.game.vocabulary import KINDS, Kind
+from wolfbus.knowledge.view import Memory, SeatView
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Choice, Judgement
 from wolfbus.messages.house import Dropped, RollCall
 from wolfbus.messages.requests import Ask, PublicFact
-from wolfbus.view import Memory, SeatView
-from wolfbus.vocabulary import KINDS, Kind
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "bus_agent.py"
 

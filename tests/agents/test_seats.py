@@ -35,13 +35,13 @@ from tests.agents.parts import (
 from wolfbus.agent import Agent
 from wolfbus.cli import FAILED, run
 from wolfbus.errors import PlayerError
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Bid, Judgement
 from wolfbus.messages.events import AnsweredAssessOther, Dawn, Inspection, Statement
 from wolfbus.messages.house import Dropped, RollCall
 from wolfbus.messages.requests import Ask
 from wolfbus.testing.model_server import ModelServer
-from wolfbus.view import SeatView
 
 
 def test_a_seat_is_played_from_its_catch_up_on_and_one_that_starts_anew_gives_the_same_answers(

@@ -14,8 +14,8 @@ import pytest
 from tests.agents.parts import SOON_S, Moderator, Serve, ask, catch_up, part, seated, step
 from wolfbus.agent import Agent, Answer
 from wolfbus.bus import Entry, open_bus
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
 
 
 class Hasty(Agent):

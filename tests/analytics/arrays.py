@@ -15,7 +15,7 @@ import polars as pl
 
 from analytics.gather import GameRows
 from analytics.tables import SCHEMAS, Tables, joined, tables_of, words_of
-from wolfbus.vocabulary import DECEPTIONS, ROLES
+from wolfbus.game.vocabulary import DECEPTIONS, ROLES
 
 NO_CLAIM, TRUE, MISTAKE, LIE = -1, 0, 1, 2
 TRUTHS = ("true", "mistake", "lie")

@@ -21,7 +21,8 @@ from analytics.metrics.study import Study
 from analytics.results import Results
 from analytics.tables import Tables, TablesBuilder, joined, tables_of
 from tests.analytics.arrays import Columns, tables_from
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import DECEPTIONS, Deception, Ending, Outcome, Phase, Reading, Role, Winner
 from wolfbus.messages.content import Ballot, Judgement, Label
 from wolfbus.messages.events import (
     AnsweredAssessOther,
@@ -39,7 +40,6 @@ from wolfbus.messages.events import (
     Statement,
     Tally,
 )
-from wolfbus.vocabulary import DECEPTIONS, Deception, Ending, Outcome, Phase, Reading, Role, Winner
 
 TABLE: dict[str, Role] = {
     "Wim": "Werewolf",

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.analytics.arrays import DTYPES, Columns, filled
 from tests.analytics.script import measured
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 SEATS = np.array([ROLES.index(role) for role in ("Villager",) * 4 + ("Werewolf",) * 2 + ("Seer", "Doctor")])
 """Roles in seating order."""

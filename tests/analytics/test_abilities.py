@@ -14,7 +14,7 @@ from tests.analytics.arrays import LIE, MISTAKE, NO_CLAIM, TRUE, columns_of
 from tests.analytics.script import measured
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import many
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 KEYS = ("sensitivity", "criterion", "concealment", "suspected")
 

@@ -15,7 +15,7 @@ from tests.analytics.script import measured, random_game
 from tests.analytics.synthetic import VILLAGERS, WEREWOLVES
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import coverage, many, table
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 GAMES = [random_game(seed).rows() for seed in range(12)]
 

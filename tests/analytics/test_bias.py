@@ -12,8 +12,8 @@ from tests.analytics.arrays import columns_of
 from tests.analytics.script import Script, measured, random_game
 from tests.simulator import draw_agents, simulate
 from wolfbus.cli import run
+from wolfbus.game.vocabulary import ROLES
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
-from wolfbus.vocabulary import ROLES
 
 SLOPES = ("seat", "turn", "length", "own_agent", "own_flag")
 

@@ -13,7 +13,7 @@ from analytics.tables import Tables, TablesBuilder, joined, restored, tables_of
 from tests.analytics.arrays import columns_of
 from tests.analytics.script import named
 from tests.game.driver import play
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 
 @pytest.fixture(scope="module")

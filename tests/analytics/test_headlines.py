@@ -17,7 +17,7 @@ from tests.analytics.arrays import arrays_of, columns_of
 from tests.analytics.script import headlines, measured, random_game
 from tests.game.driver import play
 from tests.simulator import draw_agents, simulate
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 GAMES = [random_game(seed).rows() for seed in range(14)]
 COLUMNS = columns_of(GAMES)

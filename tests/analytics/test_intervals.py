@@ -16,7 +16,7 @@ from analytics.tables import TablesBuilder
 from tests.analytics.arrays import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, arrays_of
 from tests.analytics.script import drawn_blocks, held_by, leaves, measured, random_game, tails
 from tests.analytics.synthetic import confusion
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 FEW = 40
 """Draws that a loop can follow."""

@@ -12,7 +12,7 @@ from analytics.gather import fold
 from tests.analytics.script import gathered, measured
 from tests.players.table import play
 from tests.test_posterior import Game
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 
 SMALL = GameConfig(villagers=3, werewolves=2, seers=1, doctors=1, debate_turns=3)
 

@@ -15,7 +15,7 @@ from tests.analytics.script import gathered, headlines, measured, random_game
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import many
 from wolfbus.cli import run
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 BOLD = {"above", "below"}
 USUAL = (

@@ -17,7 +17,7 @@ from analytics.report.report import Report
 from tests.analytics.script import gathered
 from tests.analytics.synthetic import confusion
 from tests.published_log import PUBLISHED
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 REPORT = Report({}, gathered([]))
 PAPER = REPORT.context.published

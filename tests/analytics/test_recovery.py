@@ -15,7 +15,7 @@ from scipy.stats import norm
 from tests.analytics.script import measured
 from tests.simulator import Agents, Setting, draw_agents, simulate
 from tests.simulator.coverage import many, table
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 FLAT = {"role_spread": 0.0}
 """Agents whose roles have no effects: then an agent's sensitivity is that of its parameters alone."""

@@ -7,7 +7,7 @@ import pytest
 from analytics.gather import fold
 from tests.analytics.script import gathered, measured
 from tests.players.table import play
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 
 
 def mean(values: list[float]) -> float:

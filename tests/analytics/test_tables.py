@@ -10,7 +10,7 @@ from sklearn import metrics as sk
 
 from tests.analytics.script import Script, measured, random_game, section
 from tests.analytics.synthetic import confusion, decided
-from wolfbus.vocabulary import DECEPTIONS, ROLES
+from wolfbus.game.vocabulary import DECEPTIONS, ROLES
 
 
 @pytest.mark.parametrize("include_defaulted", [False, True])

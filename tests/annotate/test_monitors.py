@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from tests.golden.running import wolfbus
-from wolfbus.thoughts import lexical_score, without_role_names
+from wolfbus.knowledge.thoughts import lexical_score, without_role_names
 
 
 @pytest.mark.parametrize("thought", [

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.golden.running import wolfbus
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 STUCK = """
 import asyncio

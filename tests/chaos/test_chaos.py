@@ -10,8 +10,8 @@ import pytest
 from tests.chaos.driver import Chaos
 from tests.proving import prove
 from tests.whole.house import play_many
-from wolfbus.config import GameConfig
-from wolfbus.draws import game_seed
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import game_seed
 
 SAMPLE = 10
 """Games that are played once more in one process, to see that nobody could tell the difference."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from tests.claims.corpus import SENTENCES, SPLITS, LabelledSentence, Split, implied
 from wolfbus.claims.hearing import claims_in
+from wolfbus.game.vocabulary import Role
 from wolfbus.messages.content import Claim
-from wolfbus.vocabulary import Role
 
 
 @dataclass(frozen=True)

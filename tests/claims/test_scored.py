@@ -10,10 +10,10 @@ from analytics.tables import tables_of
 from tests.analytics.script import Script, measured
 from tests.claims.scores import asserted
 from tests.players.table import CONFIGS, Played, play
+from wolfbus.game.vocabulary import Verdict
+from wolfbus.knowledge.truth import GameFacts
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim, StanceClaim
 from wolfbus.messages.events import ClaimTruth, Inspection
-from wolfbus.truth import GameFacts
-from wolfbus.vocabulary import Verdict
 
 
 @pytest.fixture(scope="module")

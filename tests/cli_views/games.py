@@ -14,15 +14,15 @@ from rich.cells import cell_len
 
 from tests.game.driver import Missing, Question, play
 from tests.game.living import left_in
-from wolfbus.audience import AudienceFilter
 from wolfbus.cli.terminal.playback import Display, open_display
-from wolfbus.config import GameConfig
-from wolfbus.departure import departure
+from wolfbus.game.config import GameConfig
+from wolfbus.knowledge.audience import AudienceFilter
+from wolfbus.knowledge.departure import departure
+from wolfbus.knowledge.truth import GameFacts
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.content import AccusationClaim, Ballot, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Answered, AnyEvent
 from wolfbus.record.line import Recorded
-from wolfbus.truth import GameFacts
-from wolfbus.view import SeatView
 
 NAMES = ("Ada", "Hugo", "Mona", "Kira", "Wim", "Raj", "Sofia", "Bartholomew")
 SEEDS = ("1", "7", "23")

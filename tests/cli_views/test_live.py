@@ -14,8 +14,8 @@ import pytest
 from tests.cli_views.games import SEEDS, at_terminal, drawn, hostile, lively, names_in, recorded, suspicion_of
 from tests.game.driver import play
 from wolfbus.cli.terminal.playback import play_back
-from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.events import Rejected
 from wolfbus.record.line import Recorded
 

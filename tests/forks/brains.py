@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from wolfbus.agent import Agent, Answer
-from wolfbus.draws import choose, unit
+from wolfbus.game.draws import choose, unit
 
 LIE = "I swear by the moon."
 TRUTH = "I swear by nothing."

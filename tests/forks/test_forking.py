@@ -12,8 +12,8 @@ from tests.forks import brains
 from tests.forks.brains import LIE, TRUTH
 from tests.proving import prove
 from wolfbus.cli import run
-from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError
+from wolfbus.game.config import GameConfig
 
 CONFIG = GameConfig(debate_turns=3, max_rounds=2)
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from moderator.engine.reexecution import Verifier
 from moderator.rules.game import Steps, deal
 from wolfbus.agent import Answer
-from wolfbus.config import GameConfig
-from wolfbus.draws import draw
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import draw
+from wolfbus.game.vocabulary import Fault, Kind, Outcome, Phase
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Ended, NightOutcome, Opened, Seat
 from wolfbus.messages.requests import Ask
 from wolfbus.record.reader import RecordReader
-from wolfbus.vocabulary import Fault, Kind, Outcome, Phase
 
 
 @dataclass(frozen=True)

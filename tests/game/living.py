@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from analytics.gather import GameFold
 from players.llm.prompts.writer import PromptWriter
-from wolfbus.audience import AudienceFilter
+from wolfbus.knowledge.audience import AudienceFilter
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.requests import Ask, Whispered
 from wolfbus.record.line import Recorded
 from wolfbus.stage import GameFeed, all_viewers
-from wolfbus.view import SeatView
 
 LEAVERS = {"dawn": ("died", "night"), "exile": ("seat", "exile"), "shot": ("seat", "shot")}
 """By type of event, the field that names who leaves by it, and how: by the rules, and by a role that a test adds."""

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tests.game.driver import Missing, Question, play, verify
 from tests.record.synthetic import record
-from wolfbus.config import GameConfig
-from wolfbus.draws import draw
 from wolfbus.errors import RecordError
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import draw
 from wolfbus.messages.events import Ended
 from wolfbus.record.digest import digest_of
 

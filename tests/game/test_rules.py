@@ -18,7 +18,7 @@ from tests.game.driver import (
     play,
     questions,
 )
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.content import Bid
 from wolfbus.messages.events import Dawn, Exile, Statement
 

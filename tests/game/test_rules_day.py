@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.game.driver import NAMES, TABLE, Answerer, Given, Missing, Played, Question, hunting, play
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.content import Ballot, Bid, Speech
 from wolfbus.messages.events import Answered, Asked, Exile, Silence, Statement, Tally
 from wolfbus.record.line import Recorded, parse_line, seal

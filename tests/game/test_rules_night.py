@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.game.driver import NAMES, TABLE, Answerer, Missing, Played, Question, hunting, play
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import Kind, Role
 from wolfbus.messages.content import Choice, Proposal
 from wolfbus.messages.events import Asked, Dawn, Exile, Inspection
-from wolfbus.vocabulary import Kind, Role
 
 SHORT = {"max_rounds": 2, "debate_turns": 1, "vote_reasons": False}
 HUNT = {"whisper", "kill"}

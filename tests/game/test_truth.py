@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from wolfbus.claims import verdict
+from wolfbus.game.vocabulary import ROLES
+from wolfbus.knowledge.truth import GameFacts, entailed, thinkable
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim, StanceClaim
-from wolfbus.truth import GameFacts, entailed, thinkable
-from wolfbus.vocabulary import ROLES
 
 NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
 ROLE_LIST = ("Werewolf", "Werewolf", "Seer", "Doctor", *["Villager"] * 4)

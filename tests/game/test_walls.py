@@ -11,13 +11,13 @@ from moderator.rules.game import deal
 from tests.game.driver import Question, legal_answer
 from tests.isolation.outside import Outside, Plan, play
 from tests.players.table import Hearers
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.codec import decode_mail, decode_news
 from wolfbus.messages.content import AccusationClaim, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Opened, Seat
 from wolfbus.messages.requests import Ask
 from wolfbus.record.line import parse_flat
-from wolfbus.view import SeatView
 
 SEED = "SEEDCANARY{}"
 CANARY = re.compile(r"CANARY\|([^|]+)\|(\w+)\|(\w+)\|")

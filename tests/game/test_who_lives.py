@@ -11,8 +11,8 @@ from tests.cli_views.games import recorded
 from tests.game.driver import Answerer, Question, play
 from tests.game.living import disagreements
 from tests.golden.played import unpacked
-from wolfbus.config import GameConfig
-from wolfbus.departure import WAYS, departure
+from wolfbus.game.config import GameConfig
+from wolfbus.knowledge.departure import WAYS, departure
 from wolfbus.messages.content import Ballot
 from wolfbus.messages.events import Dawn, Departing, Exile, PublicEvent, Tally, Way
 from wolfbus.record.reader import open_lines, read_record

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from players.scripted import RandomBrain
-from wolfbus.draws import draw
+from wolfbus.game.draws import draw
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
 
 
 class Careless(RandomBrain):

@@ -17,13 +17,13 @@ import msgpack
 from moderator.house import GameOver, Games
 from tests.moderator.process import HOUSE, Process
 from wolfbus.bus import Bus, Entry, streams
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import Kind, Role
 from wolfbus.messages.codec import decode_mail, pack, plain
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Opened, Seat
 from wolfbus.messages.house import Welcome
 from wolfbus.messages.requests import Ask, Delivery
-from wolfbus.vocabulary import Kind, Role
 
 NAMES = ("Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo")
 PATIENCE_S = 60.0

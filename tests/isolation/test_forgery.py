@@ -6,9 +6,9 @@ from collections import Counter
 
 from tests.isolation.outside import NAMES, Outside, Plan, opening, play, reply
 from wolfbus.bus import Entry
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import Role
 from wolfbus.messages.requests import Ask
-from wolfbus.vocabulary import Role
 
 ROLES: tuple[Role, ...] = ("Villager", "Seer", "Villager", "Werewolf", "Doctor", "Werewolf", "Villager", "Villager")
 SHORT = GameConfig(debate_turns=2, max_rounds=2, names=NAMES)

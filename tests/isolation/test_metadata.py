@@ -19,10 +19,10 @@ from moderator.house import ModeratorSettings
 from moderator.rules.game import deal
 from tests.isolation import clock
 from tests.isolation.outside import NAMES, Outside, Plan, Roles, clear, is_end, opening, play
-from wolfbus.audience import AudienceFilter
 from wolfbus.bus import streams
-from wolfbus.config import GameConfig
-from wolfbus.draws import brain_seed, draw, game_seed
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import brain_seed, draw, game_seed
+from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import Opened
 from wolfbus.record.digest import Digest

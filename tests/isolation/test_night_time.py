@@ -14,7 +14,7 @@ from tests.isolation.clock import Played, Takes, nights, play
 from tests.isolation.outside import NAMES, Plan, Roles
 from tests.isolation.test_metadata import opening
 from wolfbus.bus import Entry
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.requests import Ask
 from wolfbus.record.line import parse_flat

@@ -21,9 +21,9 @@ from tests.llm.tables import tables
 from tests.waiting import wait_until
 from wolfbus.cli import cli
 from wolfbus.errors import ConfigError
+from wolfbus.game.vocabulary import Kind
 from wolfbus.reading import Question, read
 from wolfbus.testing.model_server import ModelServer
-from wolfbus.vocabulary import Kind
 
 TABLES: Any = tables(__file__)
 TEMPLATES: dict[Kind, str] = TABLES["templates"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from wolfbus.config import Deadlines, GameConfig
+from wolfbus.game.config import Deadlines, GameConfig
 
 NAMES = tuple("ABCDEFGH")
 CONFIGS = (

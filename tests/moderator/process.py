@@ -14,8 +14,8 @@ from moderator.rules.game import deal
 from tests.services.guests import HOUSE
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import Bus, BusReader, BusWriter, Commit, Entry, open_bus, streams
-from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError, StreamLost
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import AnyEvent, Opened, Seat
 from wolfbus.messages.house import RollCall

@@ -19,8 +19,8 @@ FOLDS = """
 from tests.cli_views.games import recorded
 from tests.game.driver import play
 from tests.game.living import LEAVERS, disagreements
-from wolfbus.config import GameConfig
-from wolfbus.departure import DEPARTING
+from wolfbus.game.config import GameConfig
+from wolfbus.knowledge.departure import DEPARTING
 assert {event.model_fields["type"].default for event in DEPARTING} == set(LEAVERS)
 shots = 0
 for seed in range(12):

@@ -52,10 +52,10 @@ for seed in range(1, 7):
 HEAR = """
 from wolfbus.claims import implies, verdict
 from wolfbus.claims.hearing import StatedClaims, claims_in
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.content import RoleClaim, VouchClaim
 from wolfbus.posterior import Knowledge, Posterior, sort_of
-from wolfbus.truth import GameFacts
+from wolfbus.knowledge.truth import GameFacts
 names = ("Ada", "Bea", "Cid")
 for text in ("I vouch for Bea.", "I vouch for Bea solemnly.", "If I vouch for Bea, he is safe.",
              "I won't vouch for Bea.", "Would I vouch for Bea?", "Cid said: 'I vouch for Bea.'"):

@@ -26,7 +26,7 @@ from wolfbus.claims.hearing import claims_in
 from players.llm.prompts.story import role_card
 from players.llm.prompts.writer import PromptWriter
 from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
+from wolfbus.knowledge.view import SeatView
 names = ("Ada", "Bea", "Cid")
 print(claims_in("I am the sexton.", "Ada", names))
 view = SeatView("Ada", "Gravedigger", names=names)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.moderator.patched_tree import patch_of, patched_by, run_in
-from wolfbus.audience import AudienceFilter
+from wolfbus.knowledge.audience import AudienceFilter
 
 PLAY = """
 import pathlib
@@ -44,7 +44,7 @@ COME_BACK = """
 import threading
 from tests.moderator.conftest import Stage
 from tests.moderator.process import events_of, opened
-from wolfbus.audience import AudienceFilter
+from wolfbus.knowledge.audience import AudienceFilter
 
 def whole(url):
     with Stage() as stage:

@@ -9,8 +9,8 @@ from tests.llm.calls.woven import call, segment
 from tests.moderator.test_referee import referee_of
 from tests.players.table import play
 from tests.record.synthetic import record
-from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.calls import ChainAddition
 from wolfbus.messages.content import Bid, Label
 from wolfbus.messages.events import ANSWERED, AnyEvent, Asked, Asking, Rejected, Stopped

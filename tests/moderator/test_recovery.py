@@ -12,7 +12,7 @@ import pytest
 from tests.moderator.conftest import url_of
 from tests.moderator.process import HOUSE, SMALL, events_of, opened, replies_of
 from wolfbus.bus import Entry, streams
-from wolfbus.config import Deadlines
+from wolfbus.game.config import Deadlines
 from wolfbus.messages.calls import segment_hash
 from wolfbus.messages.codec import HOUSE_NEWS, decode_mail, pack, unpack, validate
 from wolfbus.messages.requests import Ask

@@ -12,11 +12,11 @@ import pytest
 from moderator.engine.reexecution import GameSoFar
 from moderator.rules.game import Steps
 from wolfbus.bus import Entry
-from wolfbus.config import Deadlines, GameConfig
+from wolfbus.game.config import Deadlines, GameConfig
+from wolfbus.game.vocabulary import Kind, Phase, Role
 from wolfbus.messages.codec import pack
 from wolfbus.messages.content import Judgement, Label
 from wolfbus.messages.events import ANSWERED, AnyAnswered, Asked, Asking, Opened, Rejected, Seat
-from wolfbus.vocabulary import Kind, Phase, Role
 
 NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
 ROLES: tuple[Role, ...] = ("Werewolf", "Werewolf", "Seer", "Doctor", "Villager", "Villager", "Villager", "Villager")

@@ -12,9 +12,9 @@ import pytest
 import wolfbus
 from tests.golden.running import wolfbus as command
 from wolfbus.agent import Agent
-from wolfbus.config import GameConfig
 from wolfbus.env import Env, Turn
 from wolfbus.errors import ConfigError, WolfError
+from wolfbus.game.config import GameConfig
 
 SHORT = GameConfig(debate_turns=2, max_rounds=2)
 

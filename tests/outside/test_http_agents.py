@@ -15,9 +15,9 @@ import pytest
 
 import wolfbus
 from tests.golden.running import wolfbus as command
-from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError
-from wolfbus.vocabulary import KINDS
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import KINDS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "http_agent.py"
 SHORT = GameConfig(debate_turns=2, max_rounds=2)

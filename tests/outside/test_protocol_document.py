@@ -12,13 +12,13 @@ import pytest
 
 from tests.messages import kinds
 from tests.messages.schemas import validator
-from wolfbus.config import GameConfig
 from wolfbus.errors import MessageError
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import KINDS, Reading
 from wolfbus.messages.codec import DELIVERIES, FROM_AGENT, REPLIES, TO_AGENT, encode, unpack, validate
 from wolfbus.messages.events import Rejected
 from wolfbus.messages.house import Join
 from wolfbus.messages.requests import REPLY
-from wolfbus.vocabulary import KINDS, Reading
 
 TEXT = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```json (\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from players.scripted import RandomBrain, ScriptedBrain
 from tests.game import driver
 from wolfbus.agent import Agent, Answer
-from wolfbus.audience import AudienceFilter
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.knowledge.audience import AudienceFilter
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Proposal, Speech
 from wolfbus.messages.events import AnyEvent
 from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
 
 Watch = Callable[[Ask, SeatView, Answer], None]
 

@@ -16,8 +16,8 @@ from tests.game.driver import verify
 from tests.players.table import CONFIGS, answer_of, digest, play
 from tests.record.synthetic import record
 from wolfbus.agent import NO_ANSWER, Agent, Answer
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
 
 
 @pytest.mark.parametrize("rules", CONFIGS)

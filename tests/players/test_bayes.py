@@ -8,7 +8,7 @@ from players.scripted import ScriptedBrain
 from players.spec import build
 from tests.players.table import CONFIGS, play
 from wolfbus.claims.hearing import claims_in
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.content import Ballot, Choice
 from wolfbus.posterior import Knowledge, Posterior
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tests.whole.house import play_many
 from wolfbus.agent import Agent
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import KINDS
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.content import Speech
 from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import KINDS
 
 
 class Grudge(Agent):

@@ -15,11 +15,11 @@ from tests.game.driver import Question, ask_of, opening
 from tests.llm.tables import tables
 from tests.players.table import CONFIGS, Hearers, Played, answer_of, play
 from wolfbus.agent import Answer
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import Kind
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.content import Judgement, Label
 from wolfbus.messages.events import Dawn, Statement
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import Kind
 
 GAMES = 60
 NAMES = ("Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo")

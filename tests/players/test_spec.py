@@ -10,7 +10,7 @@ import pytest
 from players.spec import KNOWN, PERSON, BrainContext, build, check, declined_by, expand
 from tests.llm.tables import tables
 from wolfbus.errors import ConfigError
-from wolfbus.vocabulary import KINDS, SCRIPTS
+from wolfbus.game.vocabulary import KINDS, SCRIPTS
 
 TABLES = tables(__file__)
 

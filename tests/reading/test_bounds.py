@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from wolfbus.game.vocabulary import Kind
 from wolfbus.reading import Question, read, read_parts
-from wolfbus.vocabulary import Kind
 
 SIZE = 200_000
 _NOISE = random.Random(4)

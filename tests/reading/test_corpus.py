@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.llm.tables import tables
+from wolfbus.game.vocabulary import Fault, Kind, Reading
 from wolfbus.messages.content import CONTENT, Bid, Content
 from wolfbus.reading import Question, read
-from wolfbus.vocabulary import Fault, Kind, Reading
 
 NAMES = ("Ana", "Bram", "Chioma", "Dilara")
 VOTABLE: tuple[str | None, ...] = ("Ana", "Bram", "Chioma", None)

@@ -6,7 +6,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wolfbus.config import NOBODY_WORDS
+from wolfbus.game.config import NOBODY_WORDS
+from wolfbus.game.vocabulary import DECEPTIONS, KINDS, ROLES, Kind
 from wolfbus.messages.content import (
     CONTENT,
     AccusationClaim,
@@ -23,7 +24,6 @@ from wolfbus.messages.content import (
     Speech,
 )
 from wolfbus.reading import Question, normalise, read, read_fields
-from wolfbus.vocabulary import DECEPTIONS, KINDS, ROLES, Kind
 
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=60)
 names = st.text(st.characters(categories=["L", "N", "So"]), min_size=1, max_size=32).filter(

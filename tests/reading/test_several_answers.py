@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.llm.tables import tables
 from tests.reading.test_corpus import CORPUS, NAMES, VOTABLE
 from tests.reading.test_properties import anything
+from wolfbus.game.vocabulary import Kind
 from wolfbus.messages.content import CONTENT, Bid, Content, Judgement, Label, Speech
 from wolfbus.reading import Question, read, read_parts
-from wolfbus.vocabulary import Kind
 
 BID, J12, J13 = Question("bid"), Question("assess_other"), Question("assess_other")
 ONE = {"bid": BID, "judgement_12": J12}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.llm.tables import tables
+from wolfbus.game.vocabulary import Deception, Kind
 from wolfbus.messages.content import Bid, Judgement, Label
 from wolfbus.reading import Question, normalise, read, resolve_name
-from wolfbus.vocabulary import Deception, Kind
 
 TABLE: Any = tables(__file__)
 CASES = [

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wolfbus.audience import AudienceFilter
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import Kind, Role
+from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.content import (
     Ballot,
     Bid,
@@ -41,7 +42,6 @@ from wolfbus.messages.events import (
     Tally,
 )
 from wolfbus.record.line import Recorded, seal
-from wolfbus.vocabulary import Kind, Role
 
 ROLES: dict[str, Role] = {
     "Wim": "Werewolf",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.game.driver import play
 from tests.messages import kinds, strategies
 from tests.record import synthetic
-from wolfbus.config import Deadlines, GameConfig
+from wolfbus.game.config import Deadlines, GameConfig
 from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
 from wolfbus.messages.codec import EVENTS
 from wolfbus.messages.events import (

@@ -12,7 +12,7 @@ from analytics.gather import GameRows, Gathered, fold
 from analytics.report.report import ORDER, Report
 from tests.analytics.script import gathered, held_by, named
 from tests.game.driver import play
-from wolfbus.document import Figure, Row, TableBlock
+from wolfbus.files.document import Figure, Row, TableBlock
 
 AGENTS = ("llm:big", "llm:small")
 

@@ -17,7 +17,7 @@ from analytics.report.report import Report
 from tests.analytics.script import gathered
 from tests.report import sample
 from tests.report.sample import drawn
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 KEYS = (
     *("answer-figure", "wins", "production-figure", "heatmap", "confusion", "figure1-figure"),

@@ -12,7 +12,7 @@ from analytics.report.report import Report
 from tests.analytics.script import gathered
 from tests.report import sample
 from wolfbus.cli import run
-from wolfbus.document import section_markdown
+from wolfbus.files.document import section_markdown
 
 LOG = Path(__file__).parents[1] / "paper_log" / "data" / "small-events.ndjson"
 

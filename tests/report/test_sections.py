@@ -16,7 +16,7 @@ from analytics.report.report import Report
 from tests.analytics.script import gathered
 from tests.report import sample
 from tests.report.sample import line, sections, tables
-from wolfbus.document import TableBlock
+from wolfbus.files.document import TableBlock
 
 READ = gathered(sample.games())
 

@@ -13,9 +13,9 @@ from tests.analytics.script import gathered
 from tests.game.driver import Missing, play
 from wolfbus.agent import Agent
 from wolfbus.cli import run
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
 
 CONFIG = GameConfig(debate_turns=2, max_rounds=2)
 MODEL = "llm:any@http://127.0.0.1:8102/v1"

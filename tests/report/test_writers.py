@@ -10,7 +10,7 @@ from analytics.gather import StudySource
 from analytics.report.report import Report
 from tests.analytics.script import gathered
 from tests.report import sample
-from wolfbus.document import (
+from wolfbus.files.document import (
     Bullets,
     Cell,
     Figure,

@@ -8,7 +8,7 @@ from tests.services.fed import ArchiveReports, FedHouse, Record, Site
 from tests.services.guests import Stage
 from tests.whole.house import play_many
 from wolfbus.bus import open_bus
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 
 
 @pytest.fixture(scope="session")

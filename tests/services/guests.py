@@ -15,13 +15,13 @@ from moderator.service import moderate
 from players.scripted import ScriptedBrain
 from tests.waiting import wait_until
 from wolfbus.bus import Bus, Entry, open_bus, streams
-from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, StreamLost
+from wolfbus.game.config import GameConfig
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, decode_mail, encode, pack, plain, unpack, validate
 from wolfbus.messages.house import Archived, Dropped, GameClosed, Goodbye, Join, Leave, Refused, RollCall, Welcome
 from wolfbus.messages.requests import Ask, Delivery
 from wolfbus.service.lifecycle import Health, Stopping
-from wolfbus.view import SeatView
 
 HOUSE = "main"
 SMALL = GameConfig(villagers=3, werewolves=1, seers=1, doctors=0, debate_turns=1, vote_reasons=False, max_rounds=2)

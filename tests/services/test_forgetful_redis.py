@@ -13,9 +13,9 @@ from tests.services.guests import HOUSE, SMALL, Guest, Moderating
 from tests.waiting import wait_until
 from tests.whole.house import play_many
 from wolfbus.bus import open_bus, streams
-from wolfbus.config import GameConfig
-from wolfbus.draws import game_seed
 from wolfbus.errors import BusDown, BusUnsaved
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import game_seed
 from wolfbus.messages.codec import unpack
 from wolfbus.testing.redis_server import RedisServer
 

@@ -15,7 +15,7 @@ from tests.waiting import wait_until
 from tests.whole.house import play_many
 from wolfbus.bus import streams
 from wolfbus.cli import run
-from wolfbus.draws import game_seed
+from wolfbus.game.draws import game_seed
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened, Welcome
 
 FIVE = ("ada", "bruno", "chloe", "dario", "esther")

@@ -22,8 +22,8 @@ from moderator.house import (
 from tests.services.guests import HOUSE, SMALL, archive
 from tests.waiting import wait_until
 from wolfbus.bus import Entry, streams
-from wolfbus.config import GameConfig
-from wolfbus.draws import game_seed
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import game_seed
 from wolfbus.messages.codec import encode, pack, plain, unpack
 from wolfbus.messages.house import Join, Leave, Refused, RollCall, Welcome
 from wolfbus.tickets import services

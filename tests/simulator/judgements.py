@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from tests.analytics.arrays import LIE, NO_CLAIM, TRUE, Columns, filled
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES
 
 SEATS = ("Villager", "Villager", "Villager", "Villager", "Werewolf", "Werewolf", "Seer", "Doctor")
 """Roles dealt in every game."""

@@ -15,12 +15,12 @@ from tests.cli_views.games import SEEDS, lively, mean_suspicion, names_in, suspi
 from tests.game.living import left_in
 from tests.golden.played import unpacked
 from tests.stage.served import sealed
-from wolfbus.departure import departure
+from wolfbus.knowledge.departure import departure
+from wolfbus.knowledge.truth import GameFacts
 from wolfbus.messages.events import Opened, Stopped
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage import GameFeed, all_viewers
-from wolfbus.truth import GameFacts
 
 EVERYTHING, PUBLIC = "everything", "public"
 SECRET = re.compile(r"secret-of-(\w+)|whisper-of-(\w+)|(?:thought|prompt|reply|model)-of-(\w+)")

@@ -250,7 +250,7 @@ def test_a_person_s_colour_is_no_side_s_and_pages_and_report_have_one_palette_an
     for sheet in sheets:
         text = sheet.read_text("utf-8")
         assert not re.findall(r"font(?:-size)?:[^;{]*\d(?:rem|px)", text), sheet.name
-    roles = tomllib.loads((STATIC.parents[1] / "roles.toml").read_text("utf-8"))
+    roles = tomllib.loads((STATIC.parents[1] / "game" / "roles.toml").read_text("utf-8"))
     for role, name in {"Werewolf": "flag", "Villager": "trust", "Seer": "seer", "Doctor": "doctor"}.items():
         figure = roles[role]["figure"]
         assert f"--{name}: light-dark({figure['light']}, {figure['dark']});" in palette

@@ -356,7 +356,7 @@ def test_what_a_library_keeps_was_read_by_this_user_and_anything_else_is_read_ag
         assert listed(runs) == true
         assert kept(runs).read_bytes() == whole
     # by somebody else, who has another secret
-    monkeypatch.setattr("wolfbus.cache.user_secret", lambda: b"another" * 4 + b"user")
+    monkeypatch.setattr("wolfbus.files.cache.user_secret", lambda: b"another" * 4 + b"user")
     assert listed(runs) == true
     sealed_by_another = kept(runs).read_bytes()
     assert sealed_by_another != whole
@@ -382,7 +382,7 @@ def test_a_library_that_cannot_keep_anything_tells_the_same(runs, monkeypatch):
     for none in (lambda: None, lambda: b"x" * 32):
         shutil.rmtree(runs / ".wolfbus", ignore_errors=True)
         (runs / ".wolfbus").symlink_to("nowhere")
-        monkeypatch.setattr("wolfbus.cache.user_secret", none)
+        monkeypatch.setattr("wolfbus.files.cache.user_secret", none)
         assert listed(runs) == true
         (runs / ".wolfbus").unlink()
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from moderator.rules.game import deal
 from tests.study.runs import manifest, run_here, study_file
-from wolfbus.config import GameConfig
-from wolfbus.draws import game_seed
-from wolfbus.vocabulary import ROLES
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import game_seed
+from wolfbus.game.vocabulary import ROLES
 
 EIGHT = "abcdefgh"
 

@@ -16,8 +16,8 @@ import wolfbus
 from analytics.gather import find
 from tests.study.runs import manifest, run_here, study_file, without_times
 from wolfbus import cli
-from wolfbus.draws import game_seed
 from wolfbus.errors import RecordError
+from wolfbus.game.draws import game_seed
 
 REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
 FORMAT = '"format": "wolfbus-study", "version": 1'

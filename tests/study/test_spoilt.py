@@ -17,8 +17,8 @@ from tests.golden.running import wolfbus as command
 from tests.llm.whole.playing import obliging, scripted
 from tests.proving import prove
 from tests.study.runs import manifest, run_here
-from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
+from wolfbus.game.config import GameConfig
 
 SPOILT = 4
 """The exit code."""

@@ -12,7 +12,7 @@ import tomli_w
 
 from tests.proving import Proof, prove
 from wolfbus.cli import run
-from wolfbus.config import Deadlines, GameConfig
+from wolfbus.game.config import Deadlines, GameConfig
 
 HASTY = GameConfig(
     absent_grace=0.02, deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, 0.15)), spoilt_above=1.0

@@ -7,9 +7,9 @@ import threading
 
 from players.scripted import RandomBrain
 from wolfbus.agent import Agent, Answer
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.calls import Call, PromptText, segment_hash
 from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
 
 
 def chain(*texts: str) -> tuple[list[PromptText], str]:

@@ -15,7 +15,7 @@ from tests.ops.commands import run
 from tests.proving import prove
 from tests.proxy import Proxy
 from tests.whole.house import HASTY, config_option, outcomes, play_many
-from wolfbus.config import Deadlines, GameConfig
+from wolfbus.game.config import Deadlines, GameConfig
 from wolfbus.messages.codec import decode_mail
 from wolfbus.service.lifecycle import Health
 from wolfbus.testing.redis_server import RedisServer

@@ -9,10 +9,10 @@ import pytest
 
 from players.scripted import RandomBrain
 from tests.whole.house import play_many
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.content import Choice, Proposal
 from wolfbus.messages.events import Dawn
-from wolfbus.view import SeatView
 
 NAMES = ("Ada", "Bram", "Chioma", "Dilara", "Emil", "Fumi", "Goran", "Hana")
 DEALT = ("Villager", "Werewolf", "Seer", "Doctor", "Villager", "Werewolf", "Villager", "Villager")

@@ -10,7 +10,7 @@ from tests.golden.running import wolfbus
 from tests.llm.calls.woven import lines
 from tests.proving import Proof, prove
 from tests.whole.house import outcomes, play_many
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.calls import REPLY_KEPT
 from wolfbus.record.digest import digest_of
 

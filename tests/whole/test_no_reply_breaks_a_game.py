@@ -11,7 +11,7 @@ import pytest
 from tests.faulty_bus import Fault, FaultyBus
 from tests.whole.house import HASTY, outcomes, play_at_once
 from wolfbus.bus import open_bus
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 
 RANDOM = ("random",) * 8
 MIXES = {

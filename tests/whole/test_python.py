@@ -14,8 +14,8 @@ import pytest
 import wolfbus
 from tests.golden.running import wolfbus as command
 from wolfbus.agent import Agent
-from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError, PlayerError, WolfError
+from wolfbus.game.config import GameConfig
 from wolfbus.record.line import Recorded
 from wolfbus.testing.model_server import ModelServer
 

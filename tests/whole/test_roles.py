@@ -13,9 +13,9 @@ from moderator.rules.game import deal
 from tests.golden.running import wolfbus
 from tests.proving import prove
 from tests.whole.test_command_line import started
-from wolfbus.config import Deadlines, GameConfig
+from wolfbus.game.config import Deadlines, GameConfig
+from wolfbus.game.vocabulary import ROLES
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.vocabulary import ROLES
 
 SHORT = "debate_turns = 1\nmax_rounds = 1\n[deadlines]\n" + "".join(
     f"{kind} = 0.1\n" for kind in Deadlines.model_fields

@@ -18,8 +18,8 @@ from analytics.tables import Tables, tables_of
 from moderator.engine.reexecution import Verifier
 from tests.llm.whole.playing import obliging, of, played, scripted
 from wolfbus.agent import Agent
-from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.content import Label, Speech
 
 ASSESSMENTS = ("assess_own", "assess_other")

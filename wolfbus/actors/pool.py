@@ -12,7 +12,7 @@ from typing import Any
 
 from pykka import ActorRef
 
-from wolfbus.closable import Closable
+from wolfbus.actors.closable import Closable
 
 logger = logging.getLogger(__name__)
 

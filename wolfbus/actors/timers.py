@@ -12,7 +12,7 @@ from itertools import count
 
 from pykka import ActorDeadError
 
-from wolfbus.closable import Closable
+from wolfbus.actors.closable import Closable
 
 logger = logging.getLogger(__name__)
 

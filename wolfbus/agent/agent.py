@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from wolfbus.agent.answer import AnswerLike
+from wolfbus.game.vocabulary import KINDS, Kind
+from wolfbus.knowledge.view import Memory, SeatView
 from wolfbus.messages.content import CONTENT, Choice
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
-from wolfbus.view import Memory, SeatView
-from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
     from wolfbus.agent.outbox import Replies
@@ -42,7 +42,7 @@ class Agent:
     dropped, and a new one hears what is left of the game.
 
     A deterministic agent's answer depends on ``view`` and ``ask`` alone: it draws from
-    ``view.brain_seed`` ("" where the moderator's operator does not run it) with `wolfbus.draws`,
+    ``view.brain_seed`` ("" where the moderator's operator does not run it) with `wolfbus.game.draws`,
     and holds no random stream, so that a restarted process answers the same.
 
     Attributes:

@@ -9,12 +9,12 @@ from typing import Any, Final, TypeAlias
 from pydantic import ValidationError
 
 from wolfbus.errors import first_fault
+from wolfbus.files.printable import storable
+from wolfbus.game.vocabulary import KINDS, Fault, Kind, Reading
 from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Consent, Content, Proposal, Speech
 from wolfbus.messages.requests import Ask
-from wolfbus.printable import storable
-from wolfbus.vocabulary import KINDS, Fault, Kind, Reading
 
 Simple: TypeAlias = Content | int | str | dict[str, Any] | None
 """An answer: its content type (`Bid`, `Speech`, `Label`, `Judgement`, `Ballot`, `Choice`,

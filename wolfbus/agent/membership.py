@@ -23,8 +23,8 @@ from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError, ConfigError, WolfError, first_fault
+from wolfbus.files.printable import counted
 from wolfbus.messages.house import Join
-from wolfbus.printable import counted
 from wolfbus.service.lifecycle import Health, Stopping, await_bus
 
 logger = logging.getLogger(__name__)

@@ -18,11 +18,11 @@ from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusWriter
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown
+from wolfbus.files.printable import error_in_words
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText, segment_hash
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.requests import Ask
-from wolfbus.printable import error_in_words
 
 logger = logging.getLogger(__name__)
 

@@ -25,11 +25,11 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, Unpacked
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import MessageError, VersionError, WolfError
+from wolfbus.files.printable import error_in_words
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.codec import decode_mail
 from wolfbus.messages.house import Dropped
 from wolfbus.messages.requests import Ask, Delivery, Seated, SeatPart
-from wolfbus.printable import error_in_words
-from wolfbus.view import SeatView
 
 logger = logging.getLogger(__name__)
 

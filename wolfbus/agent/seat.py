@@ -17,8 +17,8 @@ from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Answer
 from wolfbus.agent.outbox import Outbox, Replies
 from wolfbus.errors import RulesError
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Ask, Public, Seated, SeatPart
-from wolfbus.view import SeatView
 
 if TYPE_CHECKING:
     import asyncio

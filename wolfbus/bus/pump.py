@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Self
 
+from wolfbus.actors.closable import Closable
 from wolfbus.bus.protocol import Bus, Commit, Entry
-from wolfbus.closable import Closable
 from wolfbus.errors import BusDown, BusError, BusFull, StreamLost
 
 logger = logging.getLogger(__name__)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wolfbus.claims.kinds import CHECKABLE, KINDS, ClaimKind, implies, kind_named, kind_of, same_claim
+from wolfbus.game.vocabulary import Verdict
+from wolfbus.knowledge.truth import Facts
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Claim, ScoredClaim
 from wolfbus.messages.events import ClaimTruth, Statement
-from wolfbus.truth import Facts
-from wolfbus.vocabulary import Verdict
 
 
 def verdict(facts: Facts, speaker: SeatName, claim: Claim) -> Verdict:

@@ -16,8 +16,8 @@ from wolfbus.claims.kinds import FoundClaim
 from wolfbus.claims.lexicon import any_of
 from wolfbus.claims.stances import stances, suspicions, without_weaker
 from wolfbus.claims.statement import InspectionWords, StatementWords, closes, ironic, meant, taken_back
-from wolfbus.roles import FACTS, ROLE_WORDS
-from wolfbus.vocabulary import Role
+from wolfbus.game.roles import FACTS, ROLE_WORDS
+from wolfbus.game.vocabulary import Role
 
 ROLES: Final[Mapping[str, Role]] = {**ROLE_WORDS, **{facts.plural.lower(): role for role, facts in FACTS.items()}}
 """Words for one and for many who have a role."""

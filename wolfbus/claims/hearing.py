@@ -18,7 +18,7 @@ from wolfbus.claims.kinds import FoundClaim, kind_named, kind_of, same_claim
 from wolfbus.claims.lexicon import AGAINST, WORDS
 from wolfbus.claims.statement import StatementWords
 from wolfbus.claims.words import LONGEST, plain, tokenize
-from wolfbus.marks import FIRST_MARK, marked
+from wolfbus.knowledge.marks import FIRST_MARK, marked
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Claim
 

@@ -14,7 +14,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
-from wolfbus.config import GameConfig
+from wolfbus.files.printable import with_article
+from wolfbus.game.config import GameConfig
+from wolfbus.game.roles import FACTS, team_of
+from wolfbus.game.vocabulary import Kind, Role, Verdict
+from wolfbus.knowledge.truth import Facts, thinkable
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import (
     AccusationClaim,
@@ -25,10 +29,6 @@ from wolfbus.messages.content import (
     Side,
     StanceClaim,
 )
-from wolfbus.printable import with_article
-from wolfbus.roles import FACTS, team_of
-from wolfbus.truth import Facts, thinkable
-from wolfbus.vocabulary import Kind, Role, Verdict
 
 C = TypeVar("C", bound=Claim)
 

@@ -20,9 +20,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
-from wolfbus.marks import MARK, MARKS
-from wolfbus.package_data import PackageData, read_data
-from wolfbus.roles import FACTS, ROLE_WORDS
+from wolfbus.files.package_data import PackageData, read_data
+from wolfbus.game.roles import FACTS, ROLE_WORDS
+from wolfbus.knowledge.marks import MARK, MARKS
 
 
 class Lexicon(PackageData):

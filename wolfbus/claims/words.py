@@ -12,9 +12,9 @@ from itertools import takewhile
 from typing import Final
 
 from wolfbus.claims.lexicon import SPELLING, WORDS, coded, join_phrases, match_from
-from wolfbus.marks import FIRST_MARK, MARK, MARKS, marked
+from wolfbus.game.roles import FACTS
+from wolfbus.knowledge.marks import FIRST_MARK, MARK, MARKS, marked
 from wolfbus.messages.base import SeatName
-from wolfbus.roles import FACTS
 
 _SINGULAR: Final = {facts.plural.lower(): role.lower() for role, facts in FACTS.items()}
 LONGEST: Final = 6_000

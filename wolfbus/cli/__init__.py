@@ -20,7 +20,7 @@ import click
 from wolfbus import __version__
 from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError, RecordError, WolfError, reason_of
-from wolfbus.open_files import allow_many_files
+from wolfbus.files.open_files import allow_many_files
 
 GROUPS: Final[dict[str, dict[str, str]]] = {
     "Play and watch": {

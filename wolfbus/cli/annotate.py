@@ -14,11 +14,11 @@ from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import cache_option, print_problem_count, print_problems, read_games, workers_option
 from wolfbus.cli.options import FILE, checked, config_option, json_option, model_options, read_name, refuse
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.formats import count
-from wolfbus.printable import counted
+from wolfbus.files.formats import count
+from wolfbus.files.printable import counted
 
 if TYPE_CHECKING:
-    from wolfbus.passage import Passage
+    from wolfbus.knowledge.passage import Passage
     from wolfbus.running.annotating import ReaderRun
 
 _SAMPLE = 120
@@ -225,7 +225,7 @@ def _agreement(study: Path, workers: int | None, *, cached: bool, as_json: bool)
     from analytics.metrics.study import Study
     from analytics.report.context import Context
     from analytics.report.sections.people import people
-    from wolfbus.document import written
+    from wolfbus.files.document import written
 
     games = Study(gathered.tables)
     agreeing = agreement(games, results_of(games, [agreement_rows]))

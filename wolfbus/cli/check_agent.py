@@ -26,8 +26,8 @@ from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.options import Number, seconds_option, shared_bus, stream_name
 from wolfbus.errors import ConfigError
-from wolfbus.fresh import fresh_name
-from wolfbus.printable import counted, printable
+from wolfbus.files.printable import counted, printable
+from wolfbus.game.fresh import fresh_name
 from wolfbus.service.child import end_child, start_child
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.redis import LocalRedis

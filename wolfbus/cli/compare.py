@@ -21,8 +21,8 @@ from wolfbus.cli.measuring import (
 )
 from wolfbus.cli.options import FILE, json_option
 from wolfbus.errors import ConfigError
-from wolfbus.printable import printable
-from wolfbus.whole_file import check_writable, is_stdout, write_named
+from wolfbus.files.printable import printable
+from wolfbus.files.whole_file import check_writable, is_stdout, write_named
 
 if TYPE_CHECKING:
     from analytics.gather import Criteria, Gathered

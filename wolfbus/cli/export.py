@@ -10,7 +10,7 @@ import click
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import criteria_of, criteria_options, print_problem_count, print_problems, reading_progress
 from wolfbus.cli.options import FOLDER, PATH, checked, option_group
-from wolfbus.printable import counted
+from wolfbus.files.printable import counted
 
 if TYPE_CHECKING:
     from analytics.export import Exported

@@ -12,7 +12,7 @@ import click
 from wolfbus.cli import options
 from wolfbus.cli.run_study import report_run
 from wolfbus.errors import ConfigError
-from wolfbus.printable import counted, printable
+from wolfbus.files.printable import counted, printable
 from wolfbus.running.brains import print_estimate, quiet_brains
 from wolfbus.study.forks import TRIES
 

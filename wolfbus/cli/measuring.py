@@ -15,7 +15,7 @@ import click
 
 from wolfbus.cli.options import PATH, Share, negated_flag, option_group
 from wolfbus.errors import RecordError
-from wolfbus.printable import NOTE_SHOWN, counted, printable
+from wolfbus.files.printable import NOTE_SHOWN, counted, printable
 from wolfbus.study.manifest import FILE
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import click
 from pydantic import ValidationError
 
-from wolfbus.config import GIVE_UP, Deadlines, GameConfig
+from wolfbus.game.config import GIVE_UP, Deadlines, GameConfig
 from wolfbus.messages.base import HOUSE_PATTERN, ID_PATTERN
 from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, LOOPBACK, Place, read_shared_bus
 

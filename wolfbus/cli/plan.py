@@ -10,7 +10,7 @@ import click
 from wolfbus.cli.measuring import criteria_of, read_games
 from wolfbus.cli.options import PATH, Share, json_option
 from wolfbus.errors import ConfigError
-from wolfbus.formats import in_unit, quantity
+from wolfbus.files.formats import in_unit, quantity
 
 
 @click.command()

@@ -19,8 +19,8 @@ from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
 from wolfbus.cli.view import game_page
 from wolfbus.errors import ModelHalted
+from wolfbus.game.vocabulary import SCRIPTS
 from wolfbus.running.brains import load_config, open_brain_context, print_estimate, quiet_brains, rehearse
-from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
     from players.llm.accounts import Accounts
@@ -116,7 +116,7 @@ def play(
     """
     from moderator.rules.game import deal
     from players.spec import expand
-    from wolfbus.fresh import fresh_id, fresh_seed
+    from wolfbus.game.fresh import fresh_id, fresh_seed
     from wolfbus.record.writer import check_are_new
     from wolfbus.running.play import play_game
 

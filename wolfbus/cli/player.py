@@ -25,8 +25,8 @@ from wolfbus.cli.options import (
 )
 from wolfbus.cli.view import announced_people, page_server
 from wolfbus.errors import WolfError
+from wolfbus.game.vocabulary import KINDS, Kind
 from wolfbus.running.brains import load_config, open_brain_context, quiet_brains
-from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
     from players.spec import BrainContext

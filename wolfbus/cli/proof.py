@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from wolfbus.cli.terminal.wording import WINNERS
 from wolfbus.errors import RecordError
-from wolfbus.printable import counted
+from wolfbus.files.printable import counted
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines
 
 if TYPE_CHECKING:
     from analytics.gather import Criteria
     from analytics.rows import GameRows
+    from wolfbus.game.vocabulary import Reading, Winner
     from wolfbus.record.published_log import PaperCounts, PaperLog
-    from wolfbus.vocabulary import Reading, Winner
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from wolfbus.cli.measuring import (
     workers_option,
 )
 from wolfbus.cli.options import FILE, FOLDER
-from wolfbus.printable import printable
-from wolfbus.whole_file import check_writable, is_stdout, write_named, write_whole
+from wolfbus.files.printable import printable
+from wolfbus.files.whole_file import check_writable, is_stdout, write_named, write_whole
 
 if TYPE_CHECKING:
     from analytics.gather import Criteria, Gathered

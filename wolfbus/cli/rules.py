@@ -11,8 +11,8 @@ import click
 from pydantic import BaseModel
 
 from wolfbus.cli.options import config_option
-from wolfbus.config import GameConfig, rules_text
-from wolfbus.package_data import PackageData, field_docs, read_data
+from wolfbus.files.package_data import PackageData, field_docs, read_data
+from wolfbus.game.config import GameConfig, rules_text
 from wolfbus.running.brains import load_config
 
 

@@ -22,7 +22,7 @@ from wolfbus.cli.options import (
     seed_option,
     stream_name,
 )
-from wolfbus.printable import counted, printable
+from wolfbus.files.printable import counted, printable
 from wolfbus.study.designs import KINDS_OF_DESIGN
 from wolfbus.study.settings import MOST_GAMES
 
@@ -161,8 +161,8 @@ def _is_terminal() -> bool:
 
 def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
     """Print how a run went, and how to go on; returns the exit code."""
-    from wolfbus.defaults import SILENT, defaults_in_words
-    from wolfbus.served import served_in_words
+    from wolfbus.messages.defaults import SILENT, defaults_in_words
+    from wolfbus.record.served import served_in_words
     from wolfbus.study.showing import replay_command, summary_lines
 
     manifest, settings = study_run.manifest, study_run.study.settings

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 import click
 
-from wolfbus.vocabulary import ROLES, SCRIPTS, Role
+from wolfbus.game.vocabulary import ROLES, SCRIPTS, Role
 
 RoleRequest: TypeAlias = tuple[str, Role]
 """A brain, and the role that one of its seats is to have."""

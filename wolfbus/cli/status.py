@@ -10,8 +10,8 @@ import click
 
 from wolfbus.cli.options import bus_option, house_name
 from wolfbus.cli.terminal.wording import aligned
-from wolfbus.formats import UNDEFINED, ago, size
-from wolfbus.printable import counted, cut_middle, name_of, printable
+from wolfbus.files.formats import UNDEFINED, ago, size
+from wolfbus.files.printable import counted, cut_middle, name_of, printable
 
 if TYPE_CHECKING:
     from wolfbus.service.status import AgentStatus, GameStatus, HouseStatus, StatusReader

@@ -10,7 +10,7 @@ import click
 
 from wolfbus.cli.options import FILE, FOLDER, checked, house_option, negated_flag, option_group, refuse, stream_name
 from wolfbus.errors import ConfigError
-from wolfbus.printable import counted
+from wolfbus.files.printable import counted
 from wolfbus.service.lifecycle import DEFAULT_BUS
 from wolfbus.tickets.holders import OF_AGENDAS, OF_HOUSES, Holder, Service, read_bus, redis_address, ticket_path
 from wolfbus.tickets.issuing import UserAdmin

@@ -23,8 +23,8 @@ from wolfbus.cli import FAILED, INTERRUPTED, USAGE
 from wolfbus.cli.options import FOLDER, LOG_STYLES, config_option, seed_option, shared_bus, stream_name, view_options
 from wolfbus.cli.view import page_server, served_with
 from wolfbus.errors import BusError, ConfigError, RecordError
-from wolfbus.fresh import fresh_name
-from wolfbus.printable import counted
+from wolfbus.files.printable import counted
+from wolfbus.game.fresh import fresh_name
 from wolfbus.record.digest import digest_of
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.record.writer import prepare_folder

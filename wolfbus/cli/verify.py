@@ -12,7 +12,7 @@ import click
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import criteria_of, print_problems, prove_option, workers_option
 from wolfbus.cli.options import PATH, checked, json_option
-from wolfbus.printable import counted
+from wolfbus.files.printable import counted
 
 if TYPE_CHECKING:
     from analytics.gather import Gathered

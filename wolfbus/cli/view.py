@@ -19,9 +19,9 @@ import click
 from wolfbus.cli import FAILED
 from wolfbus.cli.options import FILE, house_name, page_options, refuse, shared_bus
 from wolfbus.errors import ConfigError, RecordError, RulesError, reason_of
-from wolfbus.printable import printable
+from wolfbus.files.printable import printable
+from wolfbus.files.whole_file import is_stdout, open_file, write_named, write_whole
 from wolfbus.service.lifecycle import DEFAULT_HOUSE
-from wolfbus.whole_file import is_stdout, open_file, write_named, write_whole
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -246,7 +246,7 @@ def _comparison(a: Path, b: Path) -> dict[str, Any]:
 
 def _changed(folder: Path) -> list[tuple[str, float]]:
     """Return what a study consists of, and when each last changed; not what is kept beside its records."""
-    from wolfbus.cache import FOLDER as KEPT
+    from wolfbus.files.cache import FOLDER as KEPT
     from wolfbus.study.manifest import RECORDS
 
     paths = (folder, *(path for path in (folder / RECORDS).glob("*") if path.name != KEPT))

@@ -14,10 +14,10 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import every_entry
 from wolfbus.cli.options import service_address
 from wolfbus.errors import MessageError
+from wolfbus.files.printable import counted, name_of, printable
 from wolfbus.messages.codec import unpack
-from wolfbus.printable import counted, name_of, printable
 from wolfbus.service.lifecycle import Stopping, await_bus
-from wolfbus.session import Session
+from wolfbus.service.session import Session
 
 if TYPE_CHECKING:
     from wolfbus.bus.protocol import Bus, Entry

@@ -19,8 +19,8 @@ try:
 except ImportError as error:
     raise not_installed("openenv", "openenv") from error
 
-from wolfbus.config import GameConfig
 from wolfbus.env import Env, Turn
+from wolfbus.game.config import GameConfig
 from wolfbus.running.play import PlayersOf
 
 PLAYERS: Final = "WOLFBUS_ENV_PLAYERS"

@@ -15,8 +15,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from wolfbus.game.vocabulary import Kind
 from wolfbus.messages.base import GameId, Part, SeatName, Source, Whole, WireMessage
-from wolfbus.vocabulary import Kind
 
 Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=1e9)]

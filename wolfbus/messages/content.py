@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field, create_model
 
+from wolfbus.game.vocabulary import KINDS, Deception, Kind, Role, Verdict
 from wolfbus.messages.base import Part, SeatName, Unit, Whole
-from wolfbus.vocabulary import KINDS, Deception, Kind, Role, Verdict
 
 StatementNumber: TypeAlias = Annotated[int, Field(ge=1, le=2**53 - 1)]
 """Statements count from 1 within a game."""

@@ -18,7 +18,8 @@ from typing import (
 
 from pydantic import Field
 
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import KINDS, Deception, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Winner
 from wolfbus.messages.base import GameId, Part, SeatName, Source, Whole
 from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
 from wolfbus.messages.content import (
@@ -35,7 +36,6 @@ from wolfbus.messages.content import (
     StatementNumber,
     model_for,
 )
-from wolfbus.vocabulary import KINDS, Deception, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Winner
 
 C = TypeVar("C", bound=Content)
 
@@ -87,7 +87,7 @@ class Fork(Part):
     k: Whole
     """Which fork of this arm, from 1. Forks of one statement with the same `k` share their draws, whatever the arm."""
     seed: str
-    """What every draw after the fork follows from: SHA-256 of the parent, its event and `k`; see `wolfbus.draws`."""
+    """What every draw after the fork follows from: SHA-256 of the parent, its event and `k` (`wolfbus.game.draws`)."""
     tries: Whole = 1
     """How many statements were drawn, the last of which was taken; 1 where none was drawn."""
 
@@ -330,8 +330,8 @@ class Way(NamedTuple):
 class Departing(Part):
     """An event by which a seat leaves the game, or nobody does. Everybody may know it.
 
-    `wolfbus.departure` makes of it who leaves and how, for whoever needs to know who lives. Where several leave at
-    once, each leaves by an event of its own.
+    `wolfbus.knowledge.departure` makes of it who leaves and how, for whoever needs to know who lives. Where several
+    leave at once, each leaves by an event of its own.
     """
 
     way: ClassVar[Way]

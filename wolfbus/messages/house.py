@@ -10,8 +10,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from wolfbus.game.vocabulary import KINDS, Kind
 from wolfbus.messages.base import ID_PATTERN, GameId, Whole, WireMessage
-from wolfbus.vocabulary import KINDS, Kind
 
 AgentName: TypeAlias = Annotated[str, Field(pattern=rf"^{ID_PATTERN}$")]
 """An agent's name, unique in its house; it stands in stream names: letters, digits, dot, dash and underscore."""

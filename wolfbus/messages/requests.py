@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeA
 
 from pydantic import Field
 
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import KINDS, Fault, Kind, Phase, Reading, Role
 from wolfbus.messages.base import GameId, Part, SeatName, Version, Whole
 from wolfbus.messages.content import Consent, Content, StatementNumber, model_for
 from wolfbus.messages.events import AnyAnswered, PrivateEvent, PublicEvent
-from wolfbus.vocabulary import KINDS, Fault, Kind, Phase, Reading, Role
 
 C = TypeVar("C", bound=Content)
 

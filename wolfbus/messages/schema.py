@@ -15,13 +15,13 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 
 from wolfbus.errors import ConfigError
+from wolfbus.files.package_data import field_docs
 from wolfbus.messages.base import PROTOCOL, Audience, Part, Version
 from wolfbus.messages.calls import Called, Segments
 from wolfbus.messages.content import Claim, Content
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import FromAgent, News, ToAgent
 from wolfbus.messages.requests import AnyReply, Delivery, PrivateFact, PublicFact, TableNews
-from wolfbus.package_data import field_docs
 
 Schema = dict[str, Any]
 

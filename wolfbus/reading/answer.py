@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from wolfbus.game.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 from wolfbus.messages.content import CONTENT, Content
 from wolfbus.reading.keys import ALWAYS_THOUGHTS, INDEX, PARTS, THOUGHTS, AnswerPart, folded
 from wolfbus.reading.objects import ParsedObject, ends_where_written
@@ -39,7 +40,6 @@ from wolfbus.reading.values import (
     resolve_name,
     settle,
 )
-from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 
 _LONGEST_NAME = 32
 _WORDS: Final = ("text", "reason", "reasoning")

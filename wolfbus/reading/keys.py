@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from wolfbus.package_data import PackageData, read_data
-from wolfbus.roles import ACTS
-from wolfbus.vocabulary import DECEPTIONS, KINDS, Deception, Kind
+from wolfbus.files.package_data import PackageData, read_data
+from wolfbus.game.roles import ACTS
+from wolfbus.game.vocabulary import DECEPTIONS, KINDS, Deception, Kind
 
 Shape: TypeAlias = Literal["truth", "unit", "whole", "words", "name", "deception", "stated", "claims", "label"]
 """What kind of value a part is."""

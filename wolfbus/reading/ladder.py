@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from wolfbus.config import NOBODY_WORDS
+from wolfbus.game.config import NOBODY_WORDS
+from wolfbus.game.vocabulary import Fault, Reading
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.reading.answer import LINE_LABEL, JudgedAnswer, Question, holds_marked_thoughts, judge
 from wolfbus.reading.keys import ALWAYS_THOUGHTS, ERROR_KEYS, PARTS, THOUGHTS, folded
@@ -22,7 +23,6 @@ from wolfbus.reading.placeholders import is_placeholder
 from wolfbus.reading.refusals import REFUSED, holds_refusing_words, is_outage, is_refusal
 from wolfbus.reading.text import RUNGS, Members, quoted, without_thinking, worse
 from wolfbus.reading.values import NUMBER_WORDS, Bad, read_whole, resolve_name
-from wolfbus.vocabulary import Fault, Reading
 
 LONGEST: Final = 1_000_000
 """Characters of a reply beyond which it is not looked at."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+from wolfbus.game.vocabulary import Reading
 from wolfbus.reading.keys import NO_ANSWER_KEYS, folded
 from wolfbus.reading.text import (
     LostMember,
@@ -26,7 +27,6 @@ from wolfbus.reading.text import (
     strict_at,
     worse,
 )
-from wolfbus.vocabulary import Reading
 
 _MOST_TIDIED = 64_000
 _MOST_REPAIRED = 8_000

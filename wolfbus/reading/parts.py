@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from wolfbus.game.vocabulary import Kind, Reading
 from wolfbus.reading.answer import JudgedAnswer, Question, judge
 from wolfbus.reading.keys import (
     ALWAYS_THOUGHTS,
@@ -35,7 +36,6 @@ from wolfbus.reading.ladder import (
 from wolfbus.reading.objects import DEEPEST, ParsedObject, Search, find_objects, inside
 from wolfbus.reading.refusals import REFUSED, is_refusal
 from wolfbus.reading.text import Members, clean_value, strict_at, without_thinking, worse
-from wolfbus.vocabulary import Kind, Reading
 
 _MOST_TRIES = 200
 _SKIPPED = NO_ANSWER_KEYS | ALWAYS_THOUGHTS

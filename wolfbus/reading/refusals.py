@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from wolfbus.package_data import PackageData, read_data
+from wolfbus.files.package_data import PackageData, read_data
 
 REFUSED: Final = "the reply is a refusal"
 

@@ -13,7 +13,7 @@ import string
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from wolfbus.vocabulary import Reading
+from wolfbus.game.vocabulary import Reading
 
 RUNGS: tuple[Reading, ...] = ("clean", "extracted", "repaired", "coerced", "reasked")
 

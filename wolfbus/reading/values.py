@@ -15,13 +15,13 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from wolfbus.config import NOBODY_WORDS
+from wolfbus.game.config import NOBODY_WORDS
+from wolfbus.game.roles import ROLE_WORDS
+from wolfbus.game.vocabulary import Deception, Fault, Role
 from wolfbus.messages.base import Part
 from wolfbus.messages.content import Ballot, Claim, Judgement, Label, Speech
 from wolfbus.reading.keys import KIND_WORDS
 from wolfbus.reading.text import quoted
-from wolfbus.roles import ROLE_WORDS
-from wolfbus.vocabulary import Deception, Fault, Role
 
 _SHORTEST_PREFIX = 3
 _AROUND = " \t\r\n*_\"'`.,:;!?()[]<>@#“”‘’«»~-–—"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from wolfbus.canonical import canonical, canonical_members
+from wolfbus.files.canonical import canonical, canonical_members
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import AnyEvent, Opened
 

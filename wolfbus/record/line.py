@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from wolfbus.canonical import canonical, canonical_members
 from wolfbus.errors import MessageError, RecordError
+from wolfbus.files.canonical import canonical, canonical_members
 from wolfbus.messages.base import PROTOCOL, Audience
 from wolfbus.messages.codec import EVENTS, check_version, plain, validate
 from wolfbus.messages.events import AnyEvent

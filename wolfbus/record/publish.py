@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from wolfbus.audience import AudienceFilter
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.errors import ConfigError, Fenced
+from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.events import Opened

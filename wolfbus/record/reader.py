@@ -17,12 +17,12 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 from pydantic_core import from_json
 
 from wolfbus.errors import MessageError, RecordError, RulesError, reason_of
+from wolfbus.files.printable import NOTE_SHOWN, counted, printable
+from wolfbus.files.whole_file import open_file
 from wolfbus.messages.codec import check_version
 from wolfbus.messages.events import Ended, Opened, Stopped
-from wolfbus.printable import NOTE_SHOWN, counted, printable
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, check_seal, parse_line, parse_sealed
-from wolfbus.whole_file import open_file
 
 SUFFIXES: Final = (".ndjson", ".ndjson.gz")
 """How the files of records are named."""

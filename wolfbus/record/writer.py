@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from wolfbus.closable import Closable
+from wolfbus.actors.closable import Closable
 from wolfbus.errors import RecordError, reason_of
-from wolfbus.printable import counted
+from wolfbus.files.printable import counted
 
 _EXISTS: Final = "exists already; no record is ever overwritten"
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus
 from wolfbus.errors import BusError, WolfError
-from wolfbus.printable import error_in_words
+from wolfbus.files.printable import error_in_words
 from wolfbus.running.results import failed_result, fetch_record
 from wolfbus.service.lifecycle import drain
 from wolfbus.study.agenda import AgendaNote, FinishedGame

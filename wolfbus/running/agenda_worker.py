@@ -16,8 +16,9 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusWriter
 from wolfbus.bus.streams import parse_id
-from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusDown, BusError, GivenUp, ModelHalted, WolfError
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import SCRIPTS
 from wolfbus.record.line import Recorded
 from wolfbus.record.publish import append_record, entry_of
 from wolfbus.running.earlier import EarlierPlay, SaidFile, find_in_folder, find_on_bus
@@ -30,7 +31,6 @@ from wolfbus.study.folder import set_aside
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Halt
-from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
     from players.spec import BrainContext

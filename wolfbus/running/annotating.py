@@ -13,9 +13,9 @@ from analytics.annotations.passages import passages_of
 from analytics.gather import FileNote, each_game
 from players.llm.reader import Reader, prompt_mark
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.formats import count, money
-from wolfbus.passage import Passage
-from wolfbus.printable import counted
+from wolfbus.files.formats import count, money
+from wolfbus.files.printable import counted
+from wolfbus.knowledge.passage import Passage
 
 if TYPE_CHECKING:
     from players.llm.settings import Model

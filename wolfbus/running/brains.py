@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from wolfbus.config import GIVE_UP, GameConfig, config_from_table, read_toml_file
 from wolfbus.errors import ConfigError
-from wolfbus.formats import money
-from wolfbus.printable import counted
+from wolfbus.files.formats import money
+from wolfbus.files.printable import counted
+from wolfbus.game.config import GIVE_UP, GameConfig, config_from_table, read_toml_file
 from wolfbus.study.journal import CallsSoFar
 
 if TYPE_CHECKING:

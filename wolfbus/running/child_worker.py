@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict
 
 from players.llm.settings import Model
 from wolfbus.errors import WolfError
-from wolfbus.printable import error_in_words
+from wolfbus.files.printable import error_in_words
 from wolfbus.running.agenda_worker import AgendaWorker, WorkerSettings
 from wolfbus.running.brains import calls_of, open_brain_context, quiet_brains
 from wolfbus.running.loading import study_of_text

@@ -13,20 +13,20 @@ from moderator.engine.forking import ForkPoint, SpeakerScene, Told
 from moderator.engine.referee import find_fault
 from players.spec import build
 from wolfbus.actors import ActorPool, tell_if_alive
+from wolfbus.actors.closable import Closable
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.outbox import Outbox
 from wolfbus.agent.seat import GameLeft, SeatActor, SeatNews
 from wolfbus.claims import verdict
 from wolfbus.claims.hearing import claims_in
-from wolfbus.closable import Closable
-from wolfbus.departure import departure
+from wolfbus.knowledge.departure import departure
+from wolfbus.knowledge.truth import GameFacts
 from wolfbus.messages.calls import PromptText
 from wolfbus.messages.codec import REPLIES, unpack, validate
 from wolfbus.messages.content import Content, Label, Speech
 from wolfbus.messages.events import Fork, Opened
 from wolfbus.messages.requests import Seated, SeatPart
 from wolfbus.reading.values import normalise
-from wolfbus.truth import GameFacts
 
 if TYPE_CHECKING:
     from pykka import ActorRef

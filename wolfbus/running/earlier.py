@@ -21,13 +21,13 @@ from moderator.engine.reexecution import read_back, recover
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.errors import MessageError, RecordError, WolfError, reason_of
+from wolfbus.files.whole_file import write_whole
 from wolfbus.messages.codec import pack, unpack
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded, seal
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.record.writer import RecordFile
 from wolfbus.study.said import said_path
-from wolfbus.whole_file import write_whole
 
 logger = logging.getLogger(__name__)
 

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from moderator.engine.forking import ForkPoint, check_parent, find_point
 from players.spec import BrainContext, declined_by, model_name
-from wolfbus.closable import Closable
-from wolfbus.config import GIVE_UP
+from wolfbus.actors.closable import Closable
 from wolfbus.errors import ConfigError, WolfError
+from wolfbus.files.printable import counted, error_in_words
+from wolfbus.game.config import GIVE_UP
 from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Opened, Seat
-from wolfbus.printable import counted, error_in_words
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines, read_record
+from wolfbus.record.usage import Usage
 from wolfbus.record.writer import check_are_new
 from wolfbus.running.brains import loaded_from, open_brain_context
 from wolfbus.running.drawing import StatementDraws
@@ -28,13 +29,12 @@ from wolfbus.running.house import AGENT, EmbeddedHouse, Game
 from wolfbus.study.forks import TRIES, Arm, arms_of
 from wolfbus.study.manifest import RECORDS
 from wolfbus.study.plan import ForkOrder
-from wolfbus.usage import Usage
 
 if TYPE_CHECKING:
     from analytics.rows import GameRows
     from wolfbus.bus.protocol import Entry
-    from wolfbus.config import GameConfig
-    from wolfbus.vocabulary import Winner
+    from wolfbus.game.config import GameConfig
+    from wolfbus.game.vocabulary import Winner
 
 logger = logging.getLogger(__name__)
 

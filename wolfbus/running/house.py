@@ -26,11 +26,11 @@ from wolfbus.agent.router import SeatRouter
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.streams import parse_id
 from wolfbus.bus.url import read_address
-from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, ModelGone, ModelHalted, WolfError
-from wolfbus.fresh import fresh_id, fresh_name
+from wolfbus.files.printable import error_in_words
+from wolfbus.game.config import GameConfig
+from wolfbus.game.fresh import fresh_id, fresh_name
 from wolfbus.messages.events import Opened
-from wolfbus.printable import error_in_words
 from wolfbus.record.line import Recorded
 from wolfbus.record.publish import commits_of
 from wolfbus.record.writer import RecordFile

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusError, WolfError, reason_of
-from wolfbus.fresh import fresh_name
-from wolfbus.printable import counted, error_in_words
+from wolfbus.files.printable import counted, error_in_words
+from wolfbus.game.fresh import fresh_name
 from wolfbus.running.results import fetch_result
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import FinishedGame

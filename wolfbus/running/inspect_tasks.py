@@ -23,10 +23,10 @@ from players.llm.providers.inspect import SAMPLE
 from players.llm.providers.inspect import Sample as PlayedIn
 from players.spec import expand, renamed
 from wolfbus import __version__
-from wolfbus.config import read_toml_file
-from wolfbus.draws import game_seed
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.fresh import fresh_seed
+from wolfbus.game.config import read_toml_file
+from wolfbus.game.draws import game_seed
+from wolfbus.game.fresh import fresh_seed
 from wolfbus.running.brains import loaded_from
 from wolfbus.running.play import PlayedGame, play
 from wolfbus.study.designs import KINDS_OF_DESIGN, DesignKind

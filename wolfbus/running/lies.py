@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from wolfbus.config import read_toml_file
 from wolfbus.errors import ConfigError
+from wolfbus.game.config import read_toml_file
 from wolfbus.study.forks import TRIES, arms_of
 from wolfbus.study.manifest import FILE, load_manifest
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.bus.url import shown_url
-from wolfbus.config import GIVE_UP, GameConfig, read_toml, read_toml_file
 from wolfbus.errors import ConfigError
-from wolfbus.fresh import fresh_seed
+from wolfbus.game.config import GIVE_UP, GameConfig, read_toml, read_toml_file
+from wolfbus.game.fresh import fresh_seed
 from wolfbus.running.brains import brains_of_seats, load_config, models_of_tables, take_models
 from wolfbus.study.forks import ForkPlan
 from wolfbus.study.plan import Plan

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.errors import BusError, WolfError
+from wolfbus.game.vocabulary import SCRIPTS
 from wolfbus.running.agenda_executor import AgendaExecutor
 from wolfbus.running.child_worker import AGENDA, ChildSettings
 from wolfbus.running.results import failed_result
@@ -25,7 +26,6 @@ from wolfbus.study.agenda import FinishedGame
 from wolfbus.study.journal import CallsSoFar, GameResult, Spent
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import Halt, StudyNews
-from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.fresh import fresh_id, fresh_seed
+from wolfbus.game.config import GameConfig
+from wolfbus.game.fresh import fresh_id, fresh_seed
+from wolfbus.game.vocabulary import Winner
 from wolfbus.messages.events import Seat
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import check_are_new
 from wolfbus.running.brains import brains_of_seats, loaded_from, open_brain_context
 from wolfbus.running.house import EmbeddedHouse, Game
-from wolfbus.vocabulary import Winner
 
 if TYPE_CHECKING:
     from players.spec import BrainContext

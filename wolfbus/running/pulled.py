@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 from players.program.protocol import ask_message, bye_message
 from players.spec import expand, renamed
 from players.text import TextReader
+from wolfbus.actors.closable import Closable
 from wolfbus.agent import Agent, Answer
 from wolfbus.agent.answer import AnswerLike, answer_of
-from wolfbus.closable import Closable
-from wolfbus.config import Deadlines, GameConfig
 from wolfbus.errors import ConfigError, PlayerError, WolfError
-from wolfbus.fresh import fresh_id, fresh_seed
+from wolfbus.game.config import Deadlines, GameConfig
+from wolfbus.game.fresh import fresh_id, fresh_seed
+from wolfbus.game.roles import team_of
+from wolfbus.game.vocabulary import KINDS, Kind
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Ask
 from wolfbus.record.line import Recorded
-from wolfbus.roles import team_of
 from wolfbus.running.brains import loaded_from, open_brain_context
 from wolfbus.running.house import EmbeddedHouse, Game
 from wolfbus.running.play import PlayedGame, PlayersOf, brains_of, result_of
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
     from players.spec import BrainContext
@@ -52,7 +52,7 @@ class Turn:
     Attributes:
         seat: the seat's name.
         place: its place in seating order, from 1.
-        view: all that the seat may know (`wolfbus.view.SeatView`).
+        view: all that the seat may know (`wolfbus.knowledge.view.SeatView`).
         ask: the request; None where the game is over and nothing is asked.
         reward: at the end 1.0 where the seat's side won, -1.0 where the other did, 0.0 where neither; 0.0 before.
     """

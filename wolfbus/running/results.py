@@ -15,10 +15,10 @@ import click
 
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
-from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, MessageError, RecordError, WolfError
+from wolfbus.files.printable import NOTE_SHOWN, error_in_words, printable
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.codec import unpack
-from wolfbus.printable import NOTE_SHOWN, error_in_words, printable
 from wolfbus.record.line import line_of
 from wolfbus.record.reader import Prover, check_seals, open_lines, read_checked, read_record
 from wolfbus.running.earlier import find_in_folder, read_said
@@ -31,7 +31,7 @@ from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.said import forget_said, said_path
 
 if TYPE_CHECKING:
-    from wolfbus.usage import Usage
+    from wolfbus.record.usage import Usage
 
 _WHY_SHOWN: Final = 500
 _CLOCKS_DIFFER_S: Final = 10.0
@@ -114,7 +114,7 @@ def usage_in(path: Path, since: float = 0.0) -> Usage:
     a game that is not over, by what its players have said where that was kept.
     """
     from wolfbus.messages.codec import CALLED, validate
-    from wolfbus.usage import Usage
+    from wolfbus.record.usage import Usage
 
     usage, started = Usage(), 0.0
     if messages := read_said(path):

@@ -11,15 +11,15 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from wolfbus.config import read_toml_file
 from wolfbus.errors import ConfigError
+from wolfbus.files.printable import NOTE_SHOWN, printable
+from wolfbus.files.user_secret import is_sealed, seal_of, user_secret
+from wolfbus.files.whole_file import read_text_whole, write_whole
+from wolfbus.game.config import read_toml_file
+from wolfbus.game.vocabulary import SCRIPTS
 from wolfbus.messages.events import Opened
-from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.running.brains import loaded_from, models_of_tables, take_models
-from wolfbus.user_secret import is_sealed, seal_of, user_secret
-from wolfbus.vocabulary import SCRIPTS
-from wolfbus.whole_file import read_text_whole, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.printable import printable
+from wolfbus.files.printable import printable
 
 LogStyle: TypeAlias = Literal["auto", "json", "text"]
 """json: one JSON object a line · text: one line for people, a traceback indented below it · auto: text in a terminal,

@@ -13,7 +13,7 @@ from typing import Final
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import PATIENCE_S, shown_url, with_patience
 from wolfbus.errors import ConfigError
-from wolfbus.printable import printable
+from wolfbus.files.printable import printable
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.supervisor import Program
 

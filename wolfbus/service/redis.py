@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Final, Self
 from urllib.parse import quote
 
+from wolfbus.actors.closable import Closable
 from wolfbus.bus.url import read_address
-from wolfbus.closable import Closable
 from wolfbus.errors import BusError
 from wolfbus.service.child import bound, end_child, start_child
 

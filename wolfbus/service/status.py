@@ -21,7 +21,7 @@ from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed
 from wolfbus.messages.base import HOUSE_PATTERN
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
 from wolfbus.messages.house import Join
-from wolfbus.session import Session
+from wolfbus.service.session import Session
 
 COUNT_AT_MOST: Final = 1000
 """Entries of one stream that are counted at most; more are told as that many."""

@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 
 import click
 
-from wolfbus.printable import printable
+from wolfbus.files.printable import printable
 from wolfbus.service.child import bound, signal_group, signal_name, start_child
 from wolfbus.service.lifecycle import Stopping, drain
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, TypeAlias
 
+from wolfbus.game.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Verdict, Winner
 from wolfbus.messages.base import SeatName
-from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Verdict, Winner
 
 BeatKind: TypeAlias = Literal["opened", "night", "statement", "silence", "tally", "exile", "news", "ended", "stopped"]
 Mark: TypeAlias = Literal["death", "exile", "claim", "lie", "blocked"]
@@ -26,7 +26,7 @@ class SeatStatus:
         name: the seat.
         role: its role, as far as the viewer knows it.
         team: its side, as far as the viewer knows it.
-        left: how it left the game, one of `wolfbus.departure.WAYS`; None while it is in it.
+        left: how it left the game, one of `wolfbus.knowledge.departure.WAYS`; None while it is in it.
         left_round: the round in which it left.
         bid: its bid for the turn that the beat is about; None without one.
         suspected: mean smoothed suspicion that it meets, in [0, 1], over the observers that the viewer sees; for who

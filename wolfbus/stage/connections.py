@@ -13,7 +13,7 @@ from typing import Final, cast
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from wolfbus.open_files import most_files
+from wolfbus.files.open_files import most_files
 
 ASKING_S: Final = 20.0
 """Seconds within which a connection has asked, from its start or since it was last answered; else it is closed."""

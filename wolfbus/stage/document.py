@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from wolfbus.config import GameConfig, rules_text
+from wolfbus.files.package_data import PackageData, Prose, read_data
+from wolfbus.game.config import GameConfig, rules_text
+from wolfbus.game.roles import FACTS
+from wolfbus.game.vocabulary import ROLES
+from wolfbus.knowledge.suspicion import smooth
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Opened
-from wolfbus.package_data import PackageData, Prose, read_data
 from wolfbus.record.line import Recorded
-from wolfbus.roles import FACTS
 from wolfbus.stage.beats import Beat, as_json
 from wolfbus.stage.fold import BeatFold
 from wolfbus.stage.story import key_moments, story
 from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, ViewerFilter, viewer_of_seat
-from wolfbus.suspicion import smooth
-from wolfbus.vocabulary import ROLES
 
 FORMAT: Final = 1
 """Version of the data of a page."""

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from wolfbus.claims import kind_named, kind_of
-from wolfbus.departure import Departure
+from wolfbus.game.roles import team_of
+from wolfbus.game.vocabulary import Kind, Outcome, Role, Team
+from wolfbus.knowledge.departure import Departure
+from wolfbus.knowledge.suspicion import Suspicion
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Judgement, Label, ScoredClaim
 from wolfbus.messages.events import (
@@ -32,7 +35,6 @@ from wolfbus.messages.events import (
     Tally,
 )
 from wolfbus.messages.requests import Whispered
-from wolfbus.roles import team_of
 from wolfbus.stage.beats import (
     Bar,
     Exiled,
@@ -48,8 +50,6 @@ from wolfbus.stage.beats import (
     Spoken,
     Tallied,
 )
-from wolfbus.suspicion import Suspicion
-from wolfbus.vocabulary import Kind, Outcome, Role, Team
 
 _MOVED: Final = 3
 _WOLVES: Final[Team] = "werewolves"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from wolfbus.errors import ConfigError
-from wolfbus.printable import error_in_words
+from wolfbus.files.printable import error_in_words
 from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import as_json
 from wolfbus.stage.document import FORMAT, GameFeed, all_viewers, proof, seats_of

@@ -13,9 +13,14 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
-from wolfbus.audience import PrivateThoughts
-from wolfbus.config import GameConfig
-from wolfbus.departure import departure, departure_in_words
+from wolfbus.files.printable import in_plain_words
+from wolfbus.game.config import GameConfig
+from wolfbus.game.roles import ACTS, team_of
+from wolfbus.game.vocabulary import Phase
+from wolfbus.knowledge.audience import PrivateThoughts
+from wolfbus.knowledge.departure import departure, departure_in_words
+from wolfbus.knowledge.suspicion import Suspicion
+from wolfbus.knowledge.truth import GameFacts
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.codec import plain
@@ -47,15 +52,10 @@ from wolfbus.messages.events import (
     Tally,
 )
 from wolfbus.messages.requests import Revealed, Seated, Whispered
-from wolfbus.printable import in_plain_words
-from wolfbus.roles import ACTS, team_of
 from wolfbus.stage.beats import Beat, BeatKind, Mark, NightMove, NightShown, Over, SeatStatus, Unsaid
 from wolfbus.stage.draft import NightDraft, Seating, StatementDraft, VoteDraft, Waiting, chosen, label_along
 from wolfbus.stage.inspector import CallLines
 from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, seat_of
-from wolfbus.suspicion import Suspicion
-from wolfbus.truth import GameFacts
-from wolfbus.vocabulary import Phase
 
 ClaimFinder: TypeAlias = Callable[[AnyEvent], Sequence[ScoredClaim] | None]
 """Fed every event of one game in order; returns all claims of the statement that an event is about, or None."""

@@ -13,7 +13,7 @@ from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import Answered, AnyAnswered, Asked
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import PromptBook, RequestNames, WholeCalls
-from wolfbus.served import ServedModels
+from wolfbus.record.served import ServedModels
 
 _QUESTION = "\nQUESTION"
 _TEXTS = frozenset({"prompt", "type", "source", "like", "answered_as"})

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from wolfbus import __version__
-from wolfbus.cache import cache_in, hash_of
 from wolfbus.errors import ConfigError, RecordError
+from wolfbus.files.cache import cache_in, hash_of
 from wolfbus.messages.events import Opened, Statement
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import FORMAT, GameFeed

@@ -14,11 +14,11 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, Final
 
-from wolfbus.config import rules_text
+from wolfbus.game.config import rules_text
+from wolfbus.game.roles import FACTS
 from wolfbus.messages.base import GameId, SeatName
 from wolfbus.messages.content import Consent
 from wolfbus.messages.requests import Ask, Private, Public, Seated
-from wolfbus.roles import FACTS
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, viewer_of_seat
 from wolfbus.stage.watched import Changing, LoopCalls

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from wolfbus.errors import RecordError, reason_of
+from wolfbus.game.vocabulary import KINDS
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import LineReader, open_buffered, open_lines, read_record, records_under
 from wolfbus.stage.watched import LoopCalls, WatchedGame
 from wolfbus.study.manifest import RECORDS
-from wolfbus.vocabulary import KINDS
 
 
 class RecordTail:

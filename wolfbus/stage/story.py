@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
+from wolfbus.game.roles import FACTS
+from wolfbus.game.vocabulary import Role, Winner
 from wolfbus.messages.base import SeatName
-from wolfbus.roles import FACTS
 from wolfbus.stage.beats import Beat, ShownClaim, Spoken
-from wolfbus.vocabulary import Role, Winner
 
 MomentKind: TypeAlias = Literal[
     "false_seer_claim", "suspicion_rises", "suspicion_drops", "one_vote", "special_exiled", "kill_blocked"

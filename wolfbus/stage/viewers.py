@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from wolfbus.audience import AudienceFilter
-from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError
+from wolfbus.game.config import GameConfig
+from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.base import GameId, SeatName
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.requests import Revealed, Seated, Whispered

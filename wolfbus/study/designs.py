@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, TypeAlias, get_args
 
-from wolfbus.draws import shuffled
-from wolfbus.vocabulary import ROLES, Role
+from wolfbus.game.draws import shuffled
+from wolfbus.game.vocabulary import ROLES, Role
 
 DesignKind: TypeAlias = Literal["fixed", "shuffle", "balanced", "mirrored", "joined"]
 KINDS_OF_DESIGN: Final[tuple[DesignKind, ...]] = get_args(DesignKind)

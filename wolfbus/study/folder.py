@@ -17,12 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from wolfbus.closable import Closable
+from wolfbus.actors.closable import Closable
 from wolfbus.errors import ConfigError, WolfError, reason_of
+from wolfbus.files.whole_file import write_whole
 from wolfbus.study.journal import JOURNAL, GameResult, Spent, read_journal
 from wolfbus.study.manifest import FILE, RECORDS, SEED_HASH, load_manifest, study_hash
 from wolfbus.study.plan import PlannedGame
-from wolfbus.whole_file import write_whole
 
 ASIDE: Final = "aside"
 """Folder of records that are not whole, within the study's."""
@@ -220,7 +220,7 @@ class Manifest:
         self.wins: Counter[str] = Counter()
         """Ended games by who won: "villagers", "werewolves", "nobody"."""
         self.defaults: Counter[str] = Counter()
-        """Answers that are defaults, by why; see `wolfbus.defaults.cause_of`."""
+        """Answers that are defaults, by why; see `wolfbus.messages.defaults.cause_of`."""
         self.served: dict[str, dict[str, None]] = {}
         """Models that answered in the place of those that were asked, by these."""
         self.spoilt: list[str] = []

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
-from wolfbus.canonical import canonical, sha256_hex
-from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError
+from wolfbus.files.canonical import canonical, sha256_hex
+from wolfbus.game.config import GameConfig
 from wolfbus.study.designs import Design, Fixed
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
 from wolfbus.study.plan import Balance, Deal, ForkOrder, Plan, PlannedGame

@@ -14,13 +14,13 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 from pydantic_core import from_json
 
-from wolfbus.defaults import SILENT, cause_of
 from wolfbus.errors import ConfigError, RecordError, first_fault
+from wolfbus.game.vocabulary import Winner
+from wolfbus.messages.defaults import SILENT, cause_of
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines
-from wolfbus.served import ServedModels
-from wolfbus.usage import Usage
-from wolfbus.vocabulary import Winner
+from wolfbus.record.served import ServedModels
+from wolfbus.record.usage import Usage
 
 State: TypeAlias = Literal["ended", "halted", "stopped", "failed"]
 Whole = Annotated[int, Field(ge=0, le=2**53)]
@@ -41,7 +41,7 @@ class GameCounts:
         usage: what the model calls took; None while there are none.
         unheard: brains that were asked, and none of whose answers could be used so far.
         answers: answers that were asked for and not declined, but those of a brain that is silent by design.
-        defaults: how many of them are defaults, by `wolfbus.defaults.cause_of`.
+        defaults: how many of them are defaults, by `wolfbus.messages.defaults.cause_of`.
         spoilt: the seats that spoil it, once it has ended.
         served: which models answered in the place of those that were asked.
     """

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 
-from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.errors import ConfigError, first_fault, reason_of
+from wolfbus.files.canonical import canonical, sha256_hex
+from wolfbus.files.printable import NOTE_SHOWN, printable
+from wolfbus.files.whole_file import read_whole
 from wolfbus.messages.base import ID_PATTERN
-from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.study.journal import JOURNAL, GameResult, Sum, Whole, read_results
-from wolfbus.whole_file import read_whole
 
 if TYPE_CHECKING:
     from wolfbus.record.reader import Checked

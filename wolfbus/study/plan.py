@@ -13,11 +13,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
-from wolfbus.canonical import canonical, sha256_hex
-from wolfbus.config import GameConfig
-from wolfbus.draws import game_seed
+from wolfbus.files.canonical import canonical, sha256_hex
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import game_seed
+from wolfbus.game.vocabulary import ROLES, Role
 from wolfbus.study.designs import Balanced, Design, DesignKind, Fixed, Joined, Mirrored, Shuffle, role_slots, shares_of
-from wolfbus.vocabulary import ROLES, Role
 
 
 @dataclass

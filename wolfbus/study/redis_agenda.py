@@ -24,8 +24,8 @@ from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.streams import house_key
 from wolfbus.bus.url import read_address
 from wolfbus.errors import ConfigError, MessageError, first_fault
+from wolfbus.files.printable import NOTE_SHOWN, printable
 from wolfbus.messages.base import ID_PATTERN
-from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.study.agenda import HOUSE_KEPT_S, AgendaNote, ClaimedGame, FinishedGame
 from wolfbus.study.journal import GameResult, Sum
 from wolfbus.study.plan import PlannedGame

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
-from wolfbus.printable import counted
+from wolfbus.files.printable import counted
 from wolfbus.service.lifecycle import drain
 from wolfbus.study.folder import Manifest, StudyFolder, utc_now
 from wolfbus.study.journal import CallsSoFar, GameResult, Spent

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, field_validator
 
-from wolfbus.config import GameConfig, config_from_table
 from wolfbus.errors import ConfigError, fault_of_table, main_mistake
+from wolfbus.game.config import GameConfig, config_from_table
 from wolfbus.study.designs import DesignKind
 from wolfbus.study.forks import ForkSettings
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import click
 
-from wolfbus.formats import quantity
-from wolfbus.printable import counted, printable, told_apart
+from wolfbus.files.formats import quantity
+from wolfbus.files.printable import counted, printable, told_apart
 from wolfbus.study.folder import Manifest
 from wolfbus.study.journal import CallsSoFar, Spent
 from wolfbus.study.plan import PlannedGame, players_spec

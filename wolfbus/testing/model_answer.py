@@ -20,9 +20,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final, TypeAlias, TypeVar
 
-from wolfbus.draws import choose, unit
-from wolfbus.package_data import Lines, PackageData, read_data
-from wolfbus.vocabulary import DECEPTIONS, ROLES
+from wolfbus.files.package_data import Lines, PackageData, read_data
+from wolfbus.game.draws import choose, unit
+from wolfbus.game.vocabulary import DECEPTIONS, ROLES
 
 Schema: TypeAlias = Mapping[str, Any]
 

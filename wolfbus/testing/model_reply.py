@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
-from wolfbus.draws import choose, unit
+from wolfbus.game.draws import choose, unit
 from wolfbus.testing.model_answer import (
     FormFiller,
     Schema,

@@ -19,9 +19,9 @@ from typing import Any, Final, Self
 
 from aiohttp import web
 
-from wolfbus.closable import Closable
-from wolfbus.draws import unit
+from wolfbus.actors.closable import Closable
 from wolfbus.errors import ConfigError
+from wolfbus.game.draws import unit
 from wolfbus.testing.model_behaviour import ERRORS, Behaviour, drawn_sort
 from wolfbus.testing.model_reply import ModelReply, speak
 

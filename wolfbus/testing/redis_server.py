@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
-from wolfbus.closable import Closable
+from wolfbus.actors.closable import Closable
 from wolfbus.errors import BusError
 from wolfbus.service.redis import LocalRedis, free_port, server_program
 

@@ -17,8 +17,8 @@ from urllib.parse import quote, urlencode
 from wolfbus.bus import streams
 from wolfbus.bus.url import CLUSTER, Address, read_address
 from wolfbus.errors import ConfigError
+from wolfbus.files.whole_file import OWNER, read_text_whole, write_whole
 from wolfbus.messages.base import ID_PATTERN
-from wolfbus.whole_file import OWNER, read_text_whole, write_whole
 
 Service: TypeAlias = Literal["agent", "analytics", "moderator", "player", "spectator", "study", "worker"]
 """What the holder of a ticket does. A player is an agent that the moderator's own operator runs: it may say so, and its

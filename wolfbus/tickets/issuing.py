@@ -14,12 +14,13 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from redis.exceptions import ResponseError
 
+from wolfbus.actors.closable import Closable
 from wolfbus.bus import streams
 from wolfbus.bus.redis.connection import RedisLink, Word, refusal
 from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.url import Address, read_address
-from wolfbus.closable import Closable
 from wolfbus.errors import BusDown, BusError, ConfigError
+from wolfbus.files.whole_file import OWNER, write_named
 from wolfbus.tickets.holders import (
     ADMINISTRATOR,
     OF_AGENDAS,
@@ -39,7 +40,6 @@ from wolfbus.tickets.holders import (
     ticket_path,
     write_secret,
 )
-from wolfbus.whole_file import OWNER, write_named
 
 T = TypeVar("T")
 

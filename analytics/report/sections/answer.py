@@ -18,7 +18,7 @@ from analytics.report.caveats import SHOWN, all_defaults, caveats, missing_answe
 from analytics.report.context import Context, drawing, estimate_cell, metric, over_all
 from analytics.report.entries import IndexedGame, StatementEntry
 from analytics.report.specs import phrase, specs, table
-from wolfbus.document import (
+from wolfbus.files.document import (
     Block,
     Bullets,
     Cell,
@@ -31,10 +31,10 @@ from wolfbus.document import (
     plain,
     warning,
 )
-from wolfbus.formats import between, count, in_unit, listed, percent, quantity
-from wolfbus.printable import words
-from wolfbus.roles import FACTS
-from wolfbus.served import served_in_words
+from wolfbus.files.formats import between, count, in_unit, listed, percent, quantity
+from wolfbus.files.printable import words
+from wolfbus.game.roles import FACTS
+from wolfbus.record.served import served_in_words
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
 _SCALE: Final = {DETECTION: ("AUC of suspicion", "score"), "concealment": ("d′", "logit")}

@@ -10,10 +10,10 @@ from analytics import Result, look
 from analytics.report.caveats import SHOWN, caveats, smoothing
 from analytics.report.context import Context, path_of, shorten_name
 from analytics.report.specs import Line, phrase, table
-from wolfbus.config import GameConfig
-from wolfbus.document import Block, Bullets, Cell, Section, TableBlock, plain, warning
-from wolfbus.formats import UNDEFINED, count, listed, quantity
-from wolfbus.printable import visible
+from wolfbus.files.document import Block, Bullets, Cell, Section, TableBlock, plain, warning
+from wolfbus.files.formats import UNDEFINED, count, listed, quantity
+from wolfbus.files.printable import visible
+from wolfbus.game.config import GameConfig
 
 if TYPE_CHECKING:
     # heavy, and a single game\'s ending has no use for them

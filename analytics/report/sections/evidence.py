@@ -19,8 +19,8 @@ from analytics.metrics.monitor import ANNOTATED
 from analytics.metrics.primary import LEADS
 from analytics.report.context import Context, estimate_cell, value_cell
 from analytics.report.specs import Line, phrase, specs, table
-from wolfbus.document import Block, Cell, Heading, Section, TableBlock, plain
-from wolfbus.formats import UNDEFINED, count, in_unit, percent, quantity
+from wolfbus.files.document import Block, Cell, Heading, Section, TableBlock, plain
+from wolfbus.files.formats import UNDEFINED, count, in_unit, percent, quantity
 
 _CLEAR: Final = {"above": "clear", "few": "too few games to tell"}
 """What a verdict lets say of who is before whom."""

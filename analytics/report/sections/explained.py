@@ -11,7 +11,7 @@ from analytics import Result, look
 from analytics.metrics.study import Scope, Study
 from analytics.report.context import ends, metric
 from analytics.report.specs import phrase
-from wolfbus.formats import between, in_unit
+from wolfbus.files.formats import between, in_unit
 
 _EXAMPLES: Final = 3
 _WOLF: Final = pl.col("wolf")

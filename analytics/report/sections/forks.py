@@ -8,8 +8,8 @@ from typing import Any, Final
 from analytics import Result, look
 from analytics.report.context import Context, estimate_cell, value_cell
 from analytics.report.specs import Line, phrase, specs, table
-from wolfbus.document import Block, Cell, Section, plain
-from wolfbus.formats import count, percent
+from wolfbus.files.document import Block, Cell, Section, plain
+from wolfbus.files.formats import count, percent
 
 _OUTCOMES: Final = {
     "suspicion": "suspicion right after",

@@ -8,7 +8,7 @@ from analytics import Result, look
 from analytics.metrics.ladder import RUNGS
 from analytics.report.context import Context
 from analytics.report.specs import Line, phrase, specs, table
-from wolfbus.document import Cell, Section, plain
+from wolfbus.files.document import Cell, Section, plain
 
 
 def ladder(findings: Result, context: Context) -> Section:

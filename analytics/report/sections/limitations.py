@@ -14,10 +14,10 @@ from analytics.metrics.agreement import agreement_sentence
 from analytics.metrics.primary import ALPHA
 from analytics.report.context import Context
 from analytics.report.specs import phrase
-from wolfbus.document import Bullets, Section
-from wolfbus.formats import between, count, in_unit, listed, quantity
-from wolfbus.printable import visible
-from wolfbus.vocabulary import SCRIPTS
+from wolfbus.files.document import Bullets, Section
+from wolfbus.files.formats import between, count, in_unit, listed, quantity
+from wolfbus.files.printable import visible
+from wolfbus.game.vocabulary import SCRIPTS
 
 _POWER: Final = 0.8
 _NAMED: Final = 8

@@ -11,9 +11,9 @@ from analytics import Result
 from analytics.reference import Definition, contradictions, definitions
 from analytics.report.context import Context
 from analytics.report.specs import phrase, specs
-from wolfbus.document import Block, Heading, LinkText, Listing, Part, Prose, Section, Strong, TermList, plain
-from wolfbus.formats import listed
-from wolfbus.printable import visible
+from wolfbus.files.document import Block, Heading, LinkText, Listing, Part, Prose, Section, Strong, TermList, plain
+from wolfbus.files.formats import listed
+from wolfbus.files.printable import visible
 
 
 def methods(_: Result, __: Context) -> Section:

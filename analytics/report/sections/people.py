@@ -9,7 +9,7 @@ from analytics import Result, look
 from analytics.metrics.agreement import CLAIMS, SELF_LABEL, agreement_sentence
 from analytics.report.context import Context
 from analytics.report.specs import Line, LineSpec, phrase, table
-from wolfbus.document import Block, Cell, Section, plain
+from wolfbus.files.document import Block, Cell, Section, plain
 
 _WORDS: Final = {
     "deceptive": "meant to deceive",

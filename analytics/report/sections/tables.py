@@ -21,9 +21,9 @@ from analytics.metrics.bootstrap import mean_interval
 from analytics.report.context import Context, Selection, drawing, metric, over_all, value_cell
 from analytics.report.specs import Line, phrase, table
 from wolfbus.claims import kind_named
-from wolfbus.document import Block, Cell, Heading, Section, TableBlock, note, plain
-from wolfbus.formats import UNDEFINED, count, in_unit, number, percent, quantity
-from wolfbus.vocabulary import ROLES, Verdict
+from wolfbus.files.document import Block, Cell, Heading, Section, TableBlock, note, plain
+from wolfbus.files.formats import UNDEFINED, count, in_unit, number, percent, quantity
+from wolfbus.game.vocabulary import ROLES, Verdict
 
 if TYPE_CHECKING:
     from analytics.metrics.scores import Score

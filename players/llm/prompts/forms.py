@@ -31,9 +31,9 @@ from typing import Any, Final, NamedTuple
 
 from players.llm.prompts.quoting import THOUGHT_SHOWN
 from players.llm.provider import Form
+from wolfbus.game.roles import ACTS
+from wolfbus.game.vocabulary import DECEPTIONS, Deception, Kind
 from wolfbus.messages.base import SeatName
-from wolfbus.roles import ACTS
-from wolfbus.vocabulary import DECEPTIONS, Deception, Kind
 
 FORM_LINE: Final = "Reply with one JSON object of these members, in this order:"
 """The line before a prompt's last lines, one for each member."""

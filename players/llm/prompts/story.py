@@ -14,19 +14,19 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from players.llm.prompts.quoting import quoted, quoted_statement
-from wolfbus.config import GameConfig, rules_text
-from wolfbus.departure import Departure, departure, departure_in_words
+from wolfbus.files.package_data import PackageData, read_data
+from wolfbus.files.printable import in_plain_words
+from wolfbus.game.config import GameConfig, rules_text
+from wolfbus.game.roles import ACTS, FACTS
+from wolfbus.game.vocabulary import Ending
+from wolfbus.knowledge.departure import Departure, departure, departure_in_words
+from wolfbus.knowledge.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.messages.base import Part, SeatName
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import CONTENT, Ballot, Choice, Label, Proposal, Speech
 from wolfbus.messages.events import Dawn, Departing, Ended, Exile, Inspection, PrivateEvent, Silence, Statement, Tally
 from wolfbus.messages.requests import PublicFact, Revealed, Whispered
-from wolfbus.package_data import PackageData, read_data
-from wolfbus.printable import in_plain_words
-from wolfbus.roles import ACTS, FACTS
-from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import Ending
 
 
 class _Texts(PackageData):

@@ -15,12 +15,12 @@ from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, WordedForm, pa
 from players.llm.prompts.quoting import one_line, reply_shown, unmarked
 from players.llm.prompts.story import ASSESSING, Story
 from players.llm.provider import Form, Message
+from wolfbus.game.roles import ACTS
+from wolfbus.game.vocabulary import Kind
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.requests import Ask
-from wolfbus.roles import ACTS
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from players.llm.providers.wire import (
 )
 from players.llm.settings import Endpoint, origin_of
 from wolfbus.errors import PlayerError, reason_of
-from wolfbus.printable import printable, storable
+from wolfbus.files.printable import printable, storable
 
 if TYPE_CHECKING:
     import httpx2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.whole.house import play_many
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 
 
 @pytest.fixture(scope="session")

@@ -127,7 +127,7 @@ def test_whatever_file_of_the_program_changes_it_is_another_version(folder: Path
     code = "import sys, wolfbus; wolfbus.__file__, path = sys.argv[1:]; "
     code += "from analytics.gather import gather; gather([path], cached=True)"
     written: list[dict[str, int]] = []
-    for name in ("formats.py", "roles.toml", "reading/words.toml"):
+    for name in ("files/formats.py", "game/roles.toml", "reading/words.toml"):
         with (copy / name).open("ab") as file:
             file.write(b"#")
         subprocess.run([sys.executable, "-c", code, str(copy / "__init__.py"), str(folder)], check=True)
@@ -160,13 +160,13 @@ def test_where_nothing_can_be_kept_everything_goes_on(folder: Path, monkeypatch:
         elsewhere.mkdir()
         (folder / FOLDER).symlink_to(elsewhere)
     elif obstacle == "no secret":
-        monkeypatch.setattr("wolfbus.cache.user_secret", lambda: None)
+        monkeypatch.setattr("wolfbus.files.cache.user_secret", lambda: None)
     else:
 
         def full(*_arguments, **_options):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("wolfbus.cache.write_whole", full)
+        monkeypatch.setattr("wolfbus.files.cache.write_whole", full)
     assert equal(gather([folder], cached=True), gather([folder]))
     assert not list(folder.with_name("elsewhere").glob("*"))
 

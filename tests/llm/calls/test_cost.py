@@ -8,7 +8,7 @@ import random
 from analytics.findings import metrics
 from analytics.gather import GameFold, GameRows
 from tests.llm.calls.woven import game, one_each
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
 from wolfbus.record.line import Recorded
 
 

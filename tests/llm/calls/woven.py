@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.cli_views.games import recorded
 from tests.game.driver import play
-from wolfbus.audience import AudienceFilter
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.calls import ChatRole, ModelCall, Segment, segment_hash
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked
 from wolfbus.record.line import Recorded, seal

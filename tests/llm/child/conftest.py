@@ -17,9 +17,9 @@ import pytest
 from players.spec import BrainContext, build
 from tests.agents.parts import ask, seated
 from wolfbus.agent import Agent
-from wolfbus.config import Deadlines, GameConfig
+from wolfbus.game.config import Deadlines, GameConfig
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Private
-from wolfbus.view import SeatView
 
 BEGINNING = """
 import json, os, signal, sys

@@ -14,9 +14,9 @@ from tests.golden.running import wolfbus
 from tests.players.table import CONFIGS
 from tests.proving import Proof
 from tests.whole.house import HASTY, play_many
-from wolfbus.config import Deadlines, GameConfig
+from wolfbus.game.config import Deadlines, GameConfig
+from wolfbus.game.vocabulary import KINDS
 from wolfbus.reading import Question, read
-from wolfbus.vocabulary import KINDS
 
 from .conftest import command, farewells_said
 

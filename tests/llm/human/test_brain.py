@@ -21,13 +21,13 @@ from tests.llm.human.person import PROMPT, Paper
 from tests.llm.tables import tables
 from wolfbus import cli
 from wolfbus.agent import NO_ANSWER, Answer
-from wolfbus.config import Deadlines, GameConfig
 from wolfbus.errors import ConfigError
+from wolfbus.game.config import Deadlines, GameConfig
+from wolfbus.game.vocabulary import DECEPTIONS, KINDS, Kind
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask, Public
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import DECEPTIONS, KINDS, Kind
 
 TABLES: Any = tables(__file__)
 NAMES = ("Ana", "Bram", "Chioma", "Christa", "Dilara", "Ann Marie")

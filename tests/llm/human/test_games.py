@@ -10,9 +10,9 @@ import pytest
 from tests.llm.human.person import seated
 from tests.proving import Proof
 from tests.whole.house import play_many
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import Role
 from wolfbus.messages.content import Judgement
-from wolfbus.vocabulary import Role
 
 PERSON = "human"
 OTHERS = "tests.llm.human.person:Canary"

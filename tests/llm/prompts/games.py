@@ -11,13 +11,13 @@ from tests.game import driver
 from tests.game.driver import Given, Missing, Question, ask_of, legal_answer, questions
 from tests.players.table import CONFIGS as RULES
 from tests.players.table import Hearers
-from wolfbus.audience import AudienceFilter
-from wolfbus.config import GameConfig
-from wolfbus.draws import draw
+from wolfbus.game.config import GameConfig
+from wolfbus.game.draws import draw
+from wolfbus.knowledge.audience import AudienceFilter
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.content import Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Answered, AnyEvent, Asked
 from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
 
 Watch = Callable[[str, tuple[Ask, ...], SeatView], None]
 """Is shown a seat, what one delivery asks of it, and what it knows; the view changes afterwards."""

@@ -13,8 +13,8 @@ import pytest
 from players.llm.prompts.writer import PromptWriter
 from tests.game.driver import Question
 from tests.llm.prompts.games import groups, play
-from wolfbus.config import GameConfig
-from wolfbus.vocabulary import KINDS
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import KINDS
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = ("Ada", "Bo", "Cleo", "Dan", "Eve", "Finn")

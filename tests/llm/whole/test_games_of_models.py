@@ -19,9 +19,9 @@ from tests.llm.scripted import URL
 from tests.llm.whole.playing import obliging, of, play, played, proven, readings, scripted
 from tests.proving import prove
 from tests.study.runs import manifest, run_here
-from wolfbus.config import Deadlines
+from wolfbus.game.config import Deadlines
+from wolfbus.game.vocabulary import KINDS
 from wolfbus.testing.model_server import ModelServer
-from wolfbus.vocabulary import KINDS
 
 KEY = "sk-canary-0123456789abcdef"
 PRICED = "price = { input = 1.0, cached = 0.5, output = 2.0 }\nmax_tokens = 256"

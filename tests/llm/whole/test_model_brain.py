@@ -16,11 +16,11 @@ from players.llm.provider import Endpoint, Model, ProviderReply
 from players.spec import BrainContext, build
 from tests.llm.whole import playing
 from tests.llm.whole.playing import obliging, of, played, readings, scripted
-from wolfbus.config import Deadlines, GameConfig
+from wolfbus.game.config import Deadlines, GameConfig
+from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Ask
 from wolfbus.record.digest import Digest
 from wolfbus.record.prompts import PromptBook
-from wolfbus.view import SeatView
 
 PROTOCOLS = pytest.mark.parametrize("protocol", ["paper", "compact"])
 

@@ -8,13 +8,13 @@ from typing import Any, Final, NamedTuple
 
 from wolfbus.cli.terminal.wording import aligned, usage_in_words
 from wolfbus.errors import ConfigError
+from wolfbus.files.printable import NOTE_SHOWN, counted, name_of, printable, shortened, told_apart
 from wolfbus.messages.calls import Call, ChatRole, ModelCall
 from wolfbus.messages.events import Answered
-from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened, told_apart
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import PromptBook
+from wolfbus.record.usage import Usage, sort_of
 from wolfbus.stage.inspector import RecordedCall, calls_of
-from wolfbus.usage import Usage, sort_of
 
 _ABSENT: Final = "-"
 _NOTES: Final = (

@@ -8,19 +8,19 @@ from typing import Any, Final
 
 from wolfbus.cli.terminal.wording import ENDINGS, WINNERS, names_of
 from wolfbus.cli.view import WordClaims
-from wolfbus.departure import WAYS
-from wolfbus.document import Cell, Row, TableBlock, TableColumn, written
-from wolfbus.formats import percent
+from wolfbus.files.document import Cell, Row, TableBlock, TableColumn, written
+from wolfbus.files.formats import percent
+from wolfbus.files.printable import counted, name_of, printable, shortened
+from wolfbus.game.roles import FACTS, team_of
+from wolfbus.game.vocabulary import ROLES, SCRIPTS
+from wolfbus.knowledge.departure import WAYS
 from wolfbus.messages.events import AnyAnswered, Ended, Opened
-from wolfbus.printable import counted, name_of, printable, shortened
 from wolfbus.record.line import Recorded
-from wolfbus.roles import FACTS, team_of
-from wolfbus.served import ServedModels, served_in_words
+from wolfbus.record.served import ServedModels, served_in_words
 from wolfbus.stage.beats import Beat, Exiled, NightShown, SeatStatus, Spoken
 from wolfbus.stage.fold import BeatFold
 from wolfbus.stage.story import lie_in_words
 from wolfbus.stage.viewers import EVERYTHING
-from wolfbus.vocabulary import ROLES, SCRIPTS
 
 LINES: Final = 25
 """Lines that an ending takes at most."""

@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterator
 from typing import Final, TextIO
 
-from wolfbus.audience import PRIVATE_TYPES
 from wolfbus.cli.terminal import wording
 from wolfbus.cli.terminal.standing import Following
+from wolfbus.files.printable import NOTE_SHOWN, counted, in_plain_words, name_of, printable, spoken
+from wolfbus.knowledge.audience import PRIVATE_TYPES
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import AnyEvent, Rejected
-from wolfbus.printable import NOTE_SHOWN, counted, in_plain_words, name_of, printable, spoken
 from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import Beat, SeatStatus, Unsaid
 

@@ -24,7 +24,7 @@ from wolfbus.cli.terminal.wording import (
     rejections_in_words,
     usage_in_words,
 )
-from wolfbus.printable import counted, name_of, printable
+from wolfbus.files.printable import counted, name_of, printable
 from wolfbus.record.line import Recorded
 
 _GAP: Final = 3

@@ -6,22 +6,22 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from wolfbus.audience import AudienceFilter
 from wolfbus.cli.terminal import wording
 from wolfbus.cli.terminal.standing import Standing
 from wolfbus.cli.terminal.wording import names_of
-from wolfbus.departure import WAYS, departure, departure_in_words
 from wolfbus.errors import ConfigError
+from wolfbus.files.printable import NOTE_SHOWN, counted, in_plain_words, name_of, printable, spoken, told_apart
+from wolfbus.game.roles import ACTS
+from wolfbus.knowledge.audience import AudienceFilter
+from wolfbus.knowledge.departure import WAYS, departure, departure_in_words
+from wolfbus.knowledge.view import OwnAnswer, OwnJudgement, SeatView
 from wolfbus.messages.base import Part, SeatName
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
 from wolfbus.messages.events import Dawn, Departing, Ended, Opened, Silence, Statement, Tally
 from wolfbus.messages.requests import PublicFact, Revealed
-from wolfbus.printable import NOTE_SHOWN, counted, in_plain_words, name_of, printable, spoken, told_apart
 from wolfbus.record.line import Recorded
-from wolfbus.roles import ACTS
 from wolfbus.stage.beats import Beat, NightShown, Spoken
-from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
 
 WIDTH: Final = 100
 """Columns of a page; only the suspicion table of a very large game is wider."""

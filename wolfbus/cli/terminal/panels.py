@@ -27,12 +27,12 @@ from wolfbus.cli.terminal.wording import (
     protections_of,
     votes_by_target,
 )
-from wolfbus.departure import WAYS
+from wolfbus.files.printable import name_of, printable, spoken
+from wolfbus.game.roles import team_of
+from wolfbus.game.vocabulary import Role
+from wolfbus.knowledge.departure import WAYS
 from wolfbus.messages.base import SeatName
-from wolfbus.printable import name_of, printable, spoken
-from wolfbus.roles import team_of
 from wolfbus.stage.beats import Beat, NightShown, SeatStatus, Spoken
-from wolfbus.vocabulary import Role
 
 WOLF: Final = "#d9661f"
 VILLAGE: Final = "#3a8fd0"

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from logging.handlers import MemoryHandler
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from wolfbus.audience import PRIVATE_TYPES, PUBLIC_TYPES
 from wolfbus.errors import ConfigError
+from wolfbus.files.printable import printable
+from wolfbus.knowledge.audience import PRIVATE_TYPES, PUBLIC_TYPES
 from wolfbus.messages.events import AnyEvent
-from wolfbus.printable import printable
 from wolfbus.record.line import Recorded
 
 WARNINGS_SHOWN: Final = 20

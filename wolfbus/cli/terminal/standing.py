@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wolfbus.config import GameConfig
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import Fault, Kind, Outcome, Phase, Reading
+from wolfbus.knowledge.suspicion import Suspicion
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.record.line import Recorded
+from wolfbus.record.usage import Usage
 from wolfbus.stage.beats import Beat, NightShown, Over, SeatStatus
 from wolfbus.stage.fold import BeatFold, given_claims
 from wolfbus.stage.viewers import EVERYTHING
-from wolfbus.suspicion import Suspicion
-from wolfbus.usage import Usage
-from wolfbus.vocabulary import Fault, Kind, Outcome, Phase, Reading
 
 
 @dataclass(slots=True)

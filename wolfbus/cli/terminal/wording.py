@@ -11,13 +11,15 @@ from typing import Final
 
 from wolfbus.claims import kind_named
 from wolfbus.cli.terminal.standing import AnswerSums
-from wolfbus.config import GameConfig
-from wolfbus.formats import listed
+from wolfbus.files.formats import listed
+from wolfbus.files.printable import NOTE_SHOWN, counted, name_of, printable, shortened
+from wolfbus.game.config import GameConfig
+from wolfbus.game.roles import ACTS
+from wolfbus.game.vocabulary import Ending, Kind, Outcome, Winner
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call
 from wolfbus.messages.events import Opened
-from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened
-from wolfbus.roles import ACTS
+from wolfbus.record.usage import Usage
 from wolfbus.stage.beats import (
     Beat,
     Exiled,
@@ -30,8 +32,6 @@ from wolfbus.stage.beats import (
     Spoken,
     Tallied,
 )
-from wolfbus.usage import Usage
-from wolfbus.vocabulary import Ending, Kind, Outcome, Winner
 
 WINNERS: Final[dict[Winner, str]] = {
     "villagers": "the villagers win",

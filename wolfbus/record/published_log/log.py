@@ -15,9 +15,9 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from wolfbus.errors import ConfigError
+from wolfbus.files.whole_file import read_whole
+from wolfbus.game.vocabulary import ROLES, Deception, Kind, Reading, Role, Winner
 from wolfbus.reading import Read
-from wolfbus.vocabulary import ROLES, Deception, Kind, Reading, Role, Winner
-from wolfbus.whole_file import read_whole
 
 PaperPhase: TypeAlias = Literal["debate", "vote"]
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from wolfbus.errors import ConfigError, RecordError
+from wolfbus.game.vocabulary import ROLES, Deception, Kind, Winner
 from wolfbus.reading import Question, read, read_fields
 from wolfbus.reading.values import Got, kind_of, mentions, read_unit, settle
 from wolfbus.record.published_log.log import (
@@ -32,7 +33,6 @@ from wolfbus.record.published_log.log import (
     PaperVote,
     read_meta,
 )
-from wolfbus.vocabulary import ROLES, Deception, Kind, Winner
 
 _UNPARSED = "Failed to parse response: "
 _FILLED = ("JSON parsing error", "Analysis error")

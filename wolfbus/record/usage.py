@@ -9,8 +9,8 @@ import math
 from collections import Counter
 from typing import Any, Final, Protocol
 
+from wolfbus.game.vocabulary import KINDS, Kind
 from wolfbus.messages.calls import Call
-from wolfbus.vocabulary import KINDS, Kind
 
 ACCURACY: Final = 0.01
 """Relative error of a quantile, at most."""

@@ -10,8 +10,8 @@ import re
 from functools import cache
 from typing import Final
 
-from wolfbus.package_data import Lines, PackageData, Prose, read_data
-from wolfbus.roles import FACTS, ROLE_WORDS
+from wolfbus.files.package_data import Lines, PackageData, Prose, read_data
+from wolfbus.game.roles import FACTS, ROLE_WORDS
 
 MASK: Final = "[role]"
 """Stands in the place of a role's name."""
@@ -28,7 +28,7 @@ class _Lexicon(PackageData):
 
 @cache
 def _lexicon() -> _Lexicon:
-    return read_data("wolfbus", "thoughts", _Lexicon)
+    return read_data("wolfbus.knowledge", "thoughts", _Lexicon)
 
 
 @cache

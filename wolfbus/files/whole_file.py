@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from wolfbus.errors import ConfigError, reason_of
-from wolfbus.printable import printable
+from wolfbus.files.printable import printable
 
 EVERYBODY: Final = 0o666
 """Whoever the user's umask lets read."""

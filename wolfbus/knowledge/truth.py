@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
+from wolfbus.game.roles import team_of
+from wolfbus.game.vocabulary import Reveal, Role, Team
 from wolfbus.messages.base import SeatName
-from wolfbus.roles import team_of
-from wolfbus.vocabulary import Reveal, Role, Team
 
 
 class Facts(Protocol):
@@ -171,7 +171,7 @@ class GameFacts:
         self.protected.setdefault(doctor, {})[round_] = target
 
     def leave(self, name: SeatName, how: str) -> None:
-        """Remove a player from the game, in one of `wolfbus.departure.WAYS`."""
+        """Remove a player from the game, in one of `wolfbus.knowledge.departure.WAYS`."""
         self._entailed.clear()
         if how == "night":
             self.night_victims.append(name)

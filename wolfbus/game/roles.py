@@ -11,8 +11,8 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import RootModel
 
-from wolfbus.package_data import PackageData, read_data
-from wolfbus.vocabulary import Kind, Role, Team
+from wolfbus.files.package_data import PackageData, read_data
+from wolfbus.game.vocabulary import Kind, Role, Team
 
 Marker: TypeAlias = Literal["circle", "square", "triangle", "diamond", "wedge"]
 
@@ -65,7 +65,7 @@ class _Roles(RootModel[dict[Role, RoleFacts]]):
     """The whole file."""
 
 
-FACTS: Final[Mapping[Role, RoleFacts]] = read_data("wolfbus", "roles", _Roles).root
+FACTS: Final[Mapping[Role, RoleFacts]] = read_data("wolfbus.game", "roles", _Roles).root
 """What each role is, in the order in which the rules tell of their nights."""
 
 ACTS: Final[Mapping[Kind, Act]] = {kind: act for facts in FACTS.values() for kind, act in facts.acts.items()}

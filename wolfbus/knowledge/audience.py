@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, TypeVar, get_args
 
-from wolfbus.departure import departure
-from wolfbus.draws import brain_seed
+from wolfbus.game.draws import brain_seed
+from wolfbus.knowledge.departure import departure
 from wolfbus.messages.base import Audience, SeatName, unchecked
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Opened, PrivateEvent, PublicEvent
 from wolfbus.messages.requests import Private, PrivateFact, Public, PublicFact, Revealed, Seated, Whispered

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
-from wolfbus.printable import visible
+from wolfbus.files.printable import visible
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from wolfbus.printable import counted
+from wolfbus.files.printable import counted
 
 if TYPE_CHECKING:
     from wolfbus.messages.events import AnyAnswered

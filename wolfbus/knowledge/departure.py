@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, get_args
 
+from wolfbus.files.printable import in_plain_words
+from wolfbus.game.vocabulary import Role, Team
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import Departing, PublicEvent, Way
-from wolfbus.printable import in_plain_words
-from wolfbus.vocabulary import Role, Team
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from wolfbus.errors import ConfigError, fault_of_table
-from wolfbus.package_data import folder_of
-from wolfbus.printable import counted
-from wolfbus.roles import ACTS, FACTS
-from wolfbus.vocabulary import KINDS, ROLES, AssessmentTime, Kind, LabelTime, Protocol, Reveal, Role
-from wolfbus.whole_file import read_text_whole
+from wolfbus.files.package_data import folder_of
+from wolfbus.files.printable import counted
+from wolfbus.files.whole_file import read_text_whole
+from wolfbus.game.roles import ACTS, FACTS
+from wolfbus.game.vocabulary import KINDS, ROLES, AssessmentTime, Kind, LabelTime, Protocol, Reveal, Role
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -360,7 +360,7 @@ def _words() -> Environment:
 
     # plain text, for terminals and prompts
     words = Environment(  # noqa: S701
-        loader=FileSystemLoader(folder_of("wolfbus")),
+        loader=FileSystemLoader(folder_of("wolfbus.game")),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

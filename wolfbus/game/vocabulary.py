@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias, get_args
 
 Role: TypeAlias = Literal["Villager", "Werewolf", "Seer", "Doctor"]
-"""What a seat is dealt (paper, section 3); what each role is stands in `wolfbus.roles`."""
+"""What a seat is dealt (paper, section 3); what each role is stands in `wolfbus.game.roles`."""
 
 Team: TypeAlias = Literal["villagers", "werewolves"]
 """The two sides; Seer and Doctor belong to the villagers."""

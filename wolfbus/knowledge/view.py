@@ -12,9 +12,11 @@ from functools import lru_cache
 from typing import Final, TypeAlias, assert_never
 from weakref import WeakValueDictionary
 
-from wolfbus.config import GameConfig
-from wolfbus.departure import Departure, departure
 from wolfbus.errors import RulesError
+from wolfbus.game.config import GameConfig
+from wolfbus.game.vocabulary import Deception, Kind, Outcome, Role, Team
+from wolfbus.knowledge.departure import Departure, departure
+from wolfbus.knowledge.suspicion import Suspicion
 from wolfbus.messages.base import SeatName, slim
 from wolfbus.messages.content import Ballot, Choice, Content, Judgement, Proposal, Speech
 from wolfbus.messages.events import (
@@ -33,8 +35,6 @@ from wolfbus.messages.requests import (
     Seated,
     Whispered,
 )
-from wolfbus.suspicion import Suspicion
-from wolfbus.vocabulary import Deception, Kind, Outcome, Role, Team
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class PublicKnowledge:
         statements: public statements by number.
         tallies: votes by round, voter to target.
         departures: who left, in order, by name.
-        dead: how they left: name to "night", "exile" or another `wolfbus.departure.WAYS`.
+        dead: how they left: name to "night", "exile" or another `wolfbus.knowledge.departure.WAYS`.
         revealed: teams and roles that became public, with a death or at the end.
         exiles: numbers of the facts that ended a round.
         round: rounds begun.
@@ -193,7 +193,7 @@ class SeatView:
 
     @property
     def dead(self) -> Mapping[SeatName, str]:
-        """Who left and how, in order: name to "night", "exile" or another `wolfbus.departure.WAYS`."""
+        """Who left and how, in order: name to "night", "exile" or another `wolfbus.knowledge.departure.WAYS`."""
         return self.knowledge.dead
 
     @property

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from wolfbus.errors import ConfigError
-from wolfbus.user_secret import is_sealed, seal_of, user_secret
-from wolfbus.whole_file import read_whole, write_whole
+from wolfbus.files.user_secret import is_sealed, seal_of, user_secret
+from wolfbus.files.whole_file import read_whole, write_whole
 
 FOLDER: Final = ".wolfbus"
 """Hidden, beside the records; it may be removed at any time."""

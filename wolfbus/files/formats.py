@@ -1,7 +1,7 @@
 """How numbers and strangers' words look, wherever people read them: in the terminal, on the page, in figures.
 
-Every hidden character is shown as a code, and nothing is dropped but combining marks beyond two; `wolfbus.printable`
-drops hidden characters, for the line of an error has no room for codes.
+Every hidden character is shown as a code, and nothing is dropped but combining marks beyond two;
+`wolfbus.files.printable` drops hidden characters, for the line of an error has no room for codes.
 """
 
 from __future__ import annotations

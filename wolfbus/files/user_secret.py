@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from wolfbus.errors import ConfigError
-from wolfbus.whole_file import OWNER, read_whole, write_whole
+from wolfbus.files.whole_file import OWNER, read_whole, write_whole
 
 _LENGTH: Final = 32
 

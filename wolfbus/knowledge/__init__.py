@@ -1,0 +1,1 @@
+"""Who may know what of a game, and who knew it: audiences, departures, views of seats, truth, suspicion."""
