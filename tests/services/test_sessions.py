@@ -14,13 +14,13 @@ from moderator.house import GameSummaries, HouseSession
 from tests.services import fed
 from tests.services.guests import HOUSE, Moderating, guests
 from tests.waiting import wait_until
-from wolfbus import session as fold
 from wolfbus.bus import Commit, Entry, every_entry, open_bus, streams
 from wolfbus.game.draws import game_seed
 from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate
 from wolfbus.messages.house import GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened
 from wolfbus.record.line import line_of
 from wolfbus.record.reader import open_lines, read_record
+from wolfbus.service import session as fold
 
 GAMES = streams.games(HOUSE)
 OPEN = HouseOpened(session="s")
