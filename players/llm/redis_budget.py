@@ -84,11 +84,12 @@ class RedisBudget:
         self._links.run(self._keys[0], lambda link: link.ask("DEL", *self._keys, doing=self._doing))
 
     def close(self) -> None:
-        """Disconnect."""
+        """Disconnect; what waits for the bus waits no more."""
         self._closed.set()
+        self._unreachable = True
+        self._links.close()
         if self._heartbeat is not None:
             self._heartbeat.join()
-        self._links.close()
 
     def reserve(self, key: int, worst: Amount, call: str) -> bool:
         """Reserve the most that a call could take, if it fits; see `BudgetLedger`."""

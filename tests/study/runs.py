@@ -67,7 +67,7 @@ def run_here(*arguments: str | Path, code: int | None = None) -> subprocess.Comp
     words = ["run", "--quiet", *map(str, arguments)]
     with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as error:
         ended = cli.run(words)
-    assert code in {None, ended}, error.getvalue()
+    assert code in {None, ended}, out.getvalue() + error.getvalue()
     return subprocess.CompletedProcess(words, ended, out.getvalue(), error.getvalue())
 
 

@@ -244,7 +244,7 @@ def test_a_worker_drops_what_is_no_game_of_the_study_and_tells_the_run(case, lin
 
     def settled():
         wait_until(lambda: link.xlen(GAMES_KEY) == 0)
-        link.delete(STUDY)
+        link.set(STUDY, "over")
 
     thread = threading.Thread(target=settled)
     thread.start()
@@ -338,7 +338,7 @@ def test_a_game_that_does_not_hold_is_set_aside_and_named_and_played_again(
 
 def test_a_game_whose_results_never_hold_fails_with_the_reason(link, redis_url, out, share, whole):
     def forge_again_and_again():
-        while link.exists(STUDY):
+        while link.get(STUDY) not in {None, b"over"}:
             if b"1" in {pairs[b"game"] for _, pairs in link.xrange(GAMES_KEY)}:
                 for entry, pairs in link.xrange(GAMES_KEY):
                     if pairs[b"game"] == b"1":

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections import Counter
+from contextlib import ExitStack
+from functools import partial
 
 import pytest
 
@@ -122,9 +125,10 @@ def test_games_that_halt_at_a_worker_anywhere_go_on_at_another(study, tmp_path, 
     share = ["--bus", redis_url, "--share", "halting"]
     words = [*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "halting", "--config", models, "--no-probe"]
 
-    def work():
+    def work(code=HALTED):
         worker = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-        assert worker.returncode == 0, worker.stderr
+        assert worker.returncode == code, worker.stderr
+        assert (f"games halted here, for others or for later: {SPENT}" in worker.stderr) is (code == HALTED)
 
     have("poor", 20)
     done = run_here_while(work, study, "--out", out, *share)
@@ -133,8 +137,33 @@ def test_games_that_halt_at_a_worker_anywhere_go_on_at_another(study, tmp_path, 
     assert (of_others, of_poor["halted"] > 4, of_poor["failed"]) == ({"ended": 4}, True, 0)
     assert SPENT in done.stdout
     have("poor", None)
-    assert run_here_while(work, "--resume", "--out", out, *share).returncode == 0
+    assert run_here_while(partial(work, 0), "--resume", "--out", out, *share).returncode == 0
     assert_gone_on_with(out, digests)
+
+
+def test_a_worker_without_credits_leaves_its_games_to_one_that_has_some(study, tmp_path, have, digests, redis_url):
+    out, models, other = tmp_path / "out", tmp_path / "models.toml", tmp_path / "other"
+    models.write_text(MODELS)
+    other.mkdir()
+    words = [*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "halting", "--config", models, "--no-probe"]
+    have("poor", 20)
+
+    def work():
+        with ExitStack() as stack:
+            poor, rich = (
+                stack.enter_context(
+                    subprocess.Popen(
+                        [*words, "--lease", "2"], stderr=subprocess.PIPE, text=True, env={**os.environ, FOLDER: str(at)}
+                    )
+                )
+                for at in (tmp_path / "credits", other)
+            )
+            error = poor.communicate(timeout=60)[1]
+            assert (poor.returncode, rich.wait(60)) == (HALTED, 0), error
+
+    done = run_here_while(work, study, "--out", out, "--bus", redis_url, "--share", "halting")
+    assert done.returncode == 0, done.stderr
+    assert {game["game"]: game["digest"] for game in manifest(out)["games"]} == digests
 
 
 def test_a_study_from_python_tells_which_games_halted(study, tmp_path, have):

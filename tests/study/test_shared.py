@@ -35,7 +35,10 @@ AGENDA = "shared"
 ALLOW = ("--allow", "tests.study.brains:Gated")
 KEYS = [
     streams.house_key(AGENDA, part)
-    for part in ("agenda", *(f"agenda:{part}" for part in ("known", "done", "results", "lease", "houses", "study")))
+    for part in (
+        "agenda",
+        *(f"agenda:{part}" for part in ("known", "done", "results", "lease", "houses", "workers", "waiting", "study")),
+    )
 ]
 
 
@@ -98,7 +101,9 @@ def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole
     assert first.returncode == (-9 if end is signal.SIGKILL else 0)
     why = ["SIGTERM"] * (end is signal.SIGTERM) + ["it has no more games"]
     assert re.findall(r"^wolfbus: this worker leaves agenda shared: (.*)$", "".join(errors), re.MULTILINE) == why
-    assert link.exists(*KEYS) == 0
+    assert (link.exists(*KEYS[:-1]), link.get(KEYS[-1])) == (0, "over")
+    # for those that look later
+    assert link.ttl(KEYS[-1]) > 0
 
 
 @pytest.mark.parametrize("gate_opens", ["before", "after"])
@@ -152,8 +157,8 @@ def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_di
 
         assert_through(run_here_while(die, study, "--out", out, *share), stays, whole, out)
         _, error = cut_off.communicate(timeout=60)
-        assert cut_off.returncode == 1
-        assert error.splitlines()[-1].startswith("wolfbus: Redis at 127.0.0.1")
+        assert cut_off.returncode == 0
+        assert re.search(r"Redis at 127\.0\.0\.1.* cannot be reached .*; waiting for it, as long as it takes", error)
     assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 
@@ -182,20 +187,6 @@ def test_another_study_cannot_have_the_same_agenda(study, tmp_path, out, share):
     running.kill()
     running.communicate()
     assert done.stderr.startswith(f"wolfbus: agenda {AGENDA} has the games of another study")
-
-
-def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(study, out, gate, share, workers, link):
-    def lose():
-        wait_until(lambda: journal_lines(out) >= 2)
-        link.delete(*KEYS)
-        gate.touch()
-
-    worker = workers.start()
-    done = run_here_while(lose, study, "--out", out, *share)
-    assert done.returncode == 1
-    assert "the agenda is gone" in done.stderr
-    assert "--share shared" in done.stderr
-    assert worker.wait(60) == 0
 
 
 def test_the_lease_of_the_first_worker_holds_for_all(redis_url, gate, study, out, share, workers):
@@ -244,8 +235,8 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda, link
     assert one == ["1", 0, "", 0]
     assert [game for _, game, *_ in take(agenda, "quick", lease_ms=0)] == ["1", "2", "3"]
     # what the slow one held is the other's now, and cannot be given back by it
-    assert (agenda("renew", "slow", entry), agenda("give_back", "slow", entry)) == ([], [])
-    assert agenda("renew", "quick", entry, *others) == [entry, *others]
+    assert (agenda("renew", "slow", entry), agenda("give_back", "slow", entry)) == ([[entry, "quick"]], "")
+    assert agenda("renew", "quick", entry, *others) == []
     assert (agenda("begin", "slow", entry, 1, 5), agenda("begin", "quick", entry, 1, 5)) == ("", "quick")
     assert link.hgetall(KEYS[5]) == {"1": "quick", "1:progress": "5"}
     assert agenda("finish", entry, 1, "quick", "{}") == "quick"
@@ -253,7 +244,7 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda, link
     # said again after a break, it still counts
     assert agenda("finish", entry, 1, "quick", "{}") == "quick"
     assert [fields["who"] for _, fields in link.xrange(KEYS[3])] == ["quick"]
-    assert agenda("renew", "quick", entry) == []
+    assert agenda("renew", "quick", entry) == [[entry, ""]]
 
 
 def test_it_is_told_who_began_a_game_last_and_how_often_it_was_taken_since_it_got_further(agenda):
@@ -278,6 +269,32 @@ def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
     agenda("give_back", "a", entry)
     # nobody died under it
     assert take(agenda, "b") == [[entry, "1", 0, "", 0]]
+
+
+def test_what_is_passed_on_is_there_for_those_who_have_not_passed_it_on(agenda):
+    agenda("lease", 60_000)
+    ((entry, *_),) = take(agenda, "a", 1)
+    # there is nobody else
+    assert agenda("pass_on", "a", entry, 1) == ""
+    assert [game for _, game, *_ in take(agenda, "b", 1)] == ["2"]
+    assert agenda("pass_on", "a", entry, 1) == "a"
+    assert [game for _, game, *_ in take(agenda, "a")] == ["3"]
+    # nobody died under it
+    assert take(agenda, "b") == [[entry, "1", 0, "", 0]]
+    assert agenda("pass_on", "b", entry, 1) == ""
+
+
+def test_nobody_counts_as_dead_for_the_time_in_which_nobody_was_heard(agenda, link):
+    assert agenda("lease", 200) == "200"
+    ((entry, *_),) = take(agenda, "a", 1)
+    # as if it had been a while
+    link.zincrby(KEYS[6], -1000, "a")
+    link.xclaim(KEYS[0], "workers", "a", 0, [entry], idle=1000, justid=True)
+    # the first who comes back may have been away as all were
+    assert [game for _, game, *_ in take(agenda, "b", lease_ms=200)] == ["2", "3"]
+    assert agenda("renew", "a", entry) == []
+    # from then on who is silent while others are heard is dead
+    wait_until(lambda: "1" in [game for _, game, *_ in take(agenda, "b", lease_ms=200)])
 
 
 def test_what_is_no_agenda_is_refused_before_a_game_counts_as_put_on_it(agenda, link):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from wolfbus.cli import FAILED
+from wolfbus.cli import FAILED, HALTED
 from wolfbus.cli.options import (
     bus_address,
     bus_option,
@@ -20,7 +20,9 @@ from wolfbus.cli.options import (
     stream_name,
 )
 from wolfbus.errors import BusError, ConfigError
+from wolfbus.files.printable import counted
 from wolfbus.running.brains import open_brain_context, quiet_brains
+from wolfbus.service.outage import AWAY, OutageNotice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _POLL_S: Final = 0.1
+_PATIENCE_S: Final = 3.0
+"""Seconds for which the agenda's bus is asked again before that is told, and asked anew."""
 
 
 @click.command()
@@ -85,9 +89,11 @@ def worker(
 ) -> int:
     """Play games of a shared study until all are played; start as many as you like, on any machine.
 
-    It waits for the agenda if that is not there yet. Games of a worker that dies are played by another; on SIGTERM it
-    gives back what it has not finished. All workers keep the study's budget together; where it has none, a budget is
-    each worker's own, as cassettes are.
+    It waits for the agenda if that is not there yet, and for a Redis that is away or takes no writes. Games of a worker
+    that dies are played by another; on SIGTERM it gives back what it has not finished. All workers keep the study's
+    budget together; where it has none, a budget is each worker's own, as cassettes are.
+
+    It exits 0 when all is played, 1 when the agenda is gone before that, 3 when games halted here for want of a model.
 
     Whoever can write the agenda says which games are played, and no more: programs, modules, addresses and keys are
     those of this command line and of its --config.
@@ -106,10 +112,12 @@ def worker(
         raise click.UsageError("missing option '--agenda'.")
     from wolfbus.bus import open_bus
     from wolfbus.bus.pump import BusWriter
-    from wolfbus.running.agenda_worker import AgendaBus, AgendaWorker, WorkerSettings
+    from wolfbus.bus.url import with_patience
+    from wolfbus.running.agenda_bus import AgendaBus
+    from wolfbus.running.agenda_worker import AgendaWorker, WorkerSettings
     from wolfbus.running.loading import study_of_text
     from wolfbus.running.trust import allowed_study, own_models
-    from wolfbus.service.lifecycle import Stopping
+    from wolfbus.service.lifecycle import Stopping, await_bus
     from wolfbus.study.redis_agenda import RedisAgenda
     from wolfbus.study.scheduler import KEPT_S
 
@@ -120,6 +128,9 @@ def worker(
         quiet_brains(),
         tempfile.TemporaryDirectory() as folder,
     ):
+        # a wrong address is told now; later on a server that is away is waited for
+        if (first := await_bus(url, stopping)) is not None:
+            first.close()
         text = _wait_for_study(agenda, name, stopping)
         if text is None:
             return _report_end(name, stopping)
@@ -136,7 +147,7 @@ def worker(
         with (
             _open_ledger(url, name, study.settings, agenda.lease_s, calls) as ledger,
             open_brain_context(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as brain_context,
-            contextlib.closing(open_bus(url)) as bus,
+            contextlib.closing(open_bus(with_patience(url, _PATIENCE_S))) as bus,
             contextlib.closing(open_bus(house_url)) if house_url is not None else contextlib.nullcontext() as near,
             BusWriter(bus, _warn) if house_url is not None else contextlib.nullcontext() as copies,
         ):
@@ -151,17 +162,21 @@ def worker(
                 keep_s=keep_s,
                 new_house=agenda.new_house,
             )
-            halt = AgendaWorker(agenda, settings, brain_context, AgendaBus(bus, near, copies), agenda.lease_s).play(
-                stopping
-            )
+            player = AgendaWorker(agenda, settings, brain_context, AgendaBus(bus, near, copies), agenda.lease_s)
+            halt = player.play(stopping)
+    for why, games in player.halts.items():
+        click.echo(f"wolfbus: {counted(games, 'game')} halted here, for others or for later: {why}", err=True)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)
         return FAILED
-    return _report_end(name, stopping)
+    code = _report_end(name, stopping)
+    return HALTED if player.halts else code
 
 
 def _warn(error: BusError) -> None:
-    logger.warning("what is played is not brought to the agenda's bus as it is played: %s", error)
+    # that it is away is told by whoever takes games from it
+    if not isinstance(error, AWAY):
+        logger.warning("what is played is not brought to the agenda's bus as it is played: %s", error)
 
 
 def _report_end(name: str, stopping: Stopping) -> int:
@@ -206,9 +221,16 @@ def _planned_of(agenda: RedisAgenda, name: str, study: LoadedStudy, plan: Plan) 
 
 def _wait_for_study(agenda: RedisAgenda, name: str, stopping: Stopping) -> str | None:
     """Return the study on an agenda, once there is one; None if this worker is stopped before."""
-    text = agenda.study()
-    if text is None:
-        click.echo(f"wolfbus: waiting for agenda {name} (wolfbus run --share {name})", err=True)
-    while text is None and not stopping.wait(_POLL_S):
-        text = agenda.study()
+    text, notice, is_told = None, OutageNotice(logger.warning), False
+    while text is None and not stopping.requested:
+        try:
+            text = agenda.study()
+            notice.back()
+        except AWAY as error:
+            notice.away(error)
+        if text is None:
+            if not is_told:
+                is_told = True
+                click.echo(f"wolfbus: waiting for agenda {name} (wolfbus run --share {name})", err=True)
+            stopping.wait(_POLL_S)
     return text

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import queue
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus
 from wolfbus.errors import BusError, WolfError
-from wolfbus.files.printable import error_in_words
+from wolfbus.files.printable import counted, error_in_words
 from wolfbus.running.results import failed_result, fetch_record
 from wolfbus.service.lifecycle import drain
-from wolfbus.study.agenda import AgendaNote, FinishedGame
+from wolfbus.service.outage import AWAY, OutageNotice
+from wolfbus.study.agenda import AGENDA_GONE, AgendaNote, FinishedGame
 from wolfbus.study.folder import ASIDE, set_aside
 from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.plan import PlannedGame
@@ -31,6 +33,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _POLL_S: Final = 0.2
+_CHECK_S: Final = 2.0
+"""Seconds between two looks at who plays, and at what the agenda still has."""
+_ALONE_S: Final = 30.0
+"""Longest time without a worker until that is told, and told again."""
+_JOIN_S: Final = 5.0
+"""Longest time that a question to the bus may still take when nobody waits for its answer."""
 _TRIES: Final = 3
 """Results of a game that may turn out not to hold before it counts as failed."""
 _NOTED: Final = 20
@@ -47,6 +55,9 @@ class AgendaExecutor(StudyExecutor):
     Nothing that comes from there is believed: each record is re-executed before its game counts, and what does not hold
     is set aside, and its game played again. A run that is killed leaves the agenda to its workers, and to the run that
     resumes.
+
+    A Redis that is away, or takes no writes, is waited for as long as it takes; one that has lost the agenda, or games
+    of it, is told them again. Neither holds where all of it is this run's own server: without that no game is played.
 
     Args:
         url: the bus; a Redis.
@@ -89,7 +100,12 @@ class AgendaExecutor(StudyExecutor):
         self._last = study.settings.games
         self._requested: dict[int, PlannedGame] = {}
         self._unposted: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._posted: set[int] = set()
         self._posting = threading.Lock()
+        self._is_shared = collect is None
+        self._notice = OutageNotice(self._say)
+        self._next_check = self._alone_since = 0.0
+        self._workers = 0
         self._is_withdrawn = False
         self._goes_on = False
         self._after = "0-0"
@@ -100,21 +116,29 @@ class AgendaExecutor(StudyExecutor):
         with contextlib.ExitStack() as stack:
             self._bus = stack.enter_context(contextlib.closing(open_bus(url)))
             self._agenda = stack.enter_context(contextlib.closing(RedisAgenda(url, name, lease_s)))
+            self._study = study
             settings = study.settings
-            text = study.text(addresses=False)
-            for note in self._agenda.open(study.plan().study, text, budget=settings.has_budget):
-                self._note(note.text)
-            if lease_s is not None:
-                self._agenda.agree_lease()
             if settings.has_budget:
                 from players.llm.redis_budget import RedisBudget
 
                 budget = RedisBudget(url, name, settings.budget, settings.budget_tokens)
                 self._budget = stack.enter_context(contextlib.closing(budget))
-                self._spent = self._budget.open(before)
+            self._open()
+            if lease_s is not None:
+                self._agenda.agree_lease()
             self._stack = stack.pop_all()
         self._thread = threading.Thread(target=self._run, name="agenda", daemon=True)
         self._thread.start()
+
+    def _open(self) -> None:
+        """Put the study on the agenda, and its budget beside it; raises as the class does."""
+        study = self._study
+        for note in self._agenda.open(
+            study.plan().study, study.text(addresses=False), budget=study.settings.has_budget
+        ):
+            self._note(note.text)
+        if self._budget is not None:
+            self._spent = self._budget.open(self._spent)
 
     @property
     def spent(self) -> Spent | None:
@@ -151,7 +175,12 @@ class AgendaExecutor(StudyExecutor):
     def close(self, *, hasty: bool) -> None:
         """Remove the agenda, so that its workers end; in haste, leave it to the run that resumes."""
         self._ended.set()
-        self._thread.join()
+        if hasty:
+            # a bus that is away is not waited for
+            self._thread.join(_POLL_S)
+            self._agenda.close()
+            self._bus.close()
+        self._thread.join(_JOIN_S if hasty else None)
         with self._stack:
             if self._budget is not None:
                 with contextlib.suppress(BusError):
@@ -168,27 +197,79 @@ class AgendaExecutor(StudyExecutor):
         try:
             self._poll()
         except (WolfError, OSError) as error:
-            self._news.put(Halt(str(error)))
+            # whoever ends this closes what it asks
+            if not self._ended.is_set():
+                self._news.put(Halt(str(error)))
         except Exception as error:
             self._news.put(Halt(f"what was played cannot be taken in: {error_in_words(error)}"))
             raise
 
     def _poll(self) -> None:
-        """Post games and collect results until the run ends, the budget is spent or the agenda is gone."""
+        """Post games and collect results until the run ends or the budget is spent."""
         while not self._ended.wait(_POLL_S):
-            with self._posting:
-                if not self._is_withdrawn:
-                    self._agenda.post(drain(self._unposted, 0.0))
-            self.look(hasty=True)
-            if self._ended.is_set():
-                return
-            if self._budget is not None:
-                self._spent, refusal = self._budget.look()
-                if refusal is not None:
-                    self._news.put(Halt(refusal, budget=True))
+            try:
+                goes_on = self._step()
+                self._notice.back()
+            except AWAY as error:
+                if not self._is_shared or self._ended.is_set():
+                    raise
+                self._notice.away(error)
+            else:
+                if not goes_on:
                     return
-            if not self._agenda.is_open:
-                raise BusError("the agenda is gone: its Redis has lost its data, or somebody has removed it")
+
+    def _step(self) -> bool:
+        """Post and collect once; returns whether to go on."""
+        with self._posting:
+            if not self._is_withdrawn:
+                self._post()
+        self.look(hasty=True)
+        if self._ended.is_set():
+            return False
+        if self._budget is not None:
+            self._spent, refusal = self._budget.look()
+            if refusal is not None:
+                self._news.put(Halt(refusal, budget=True))
+                return False
+        if not self._agenda.is_open:
+            if not self._is_shared:
+                raise BusError(AGENDA_GONE)
+            self._open()
+            self._note(f"{AGENDA_GONE}; what is not over is put on it again")
+            self._next_check = 0.0
+        if self._is_shared and time.monotonic() >= self._next_check:
+            self._next_check = time.monotonic() + _CHECK_S
+            self._check()
+        return True
+
+    def _post(self) -> None:
+        numbers = list(drain(self._unposted, 0.0))
+        try:
+            self._agenda.post(numbers)
+        except BusError:
+            for number in numbers:
+                self._unposted.put(number)
+            raise
+        self._posted.update(numbers)
+
+    def _check(self) -> None:
+        """Put games on the agenda again that it has lost, and tell who plays."""
+        outstanding = self._posted - self._collected
+        if outstanding and self._agenda.games < len(outstanding):
+            uncollected = {finished.number for _, finished in self._uncollected}
+            if lost := self._agenda.post_lost(sorted(outstanding - uncollected)):
+                logger.info("put on the agenda again: %s", ", ".join(map(str, lost)))
+        workers, now = self._agenda.workers, time.monotonic()
+        if workers != self._workers:
+            self._workers = workers
+            self._say(f"{counted(workers, 'worker')} on the agenda")
+        if workers or not outstanding:
+            self._alone_since = 0.0
+        elif not self._alone_since:
+            self._alone_since = now
+        elif now - self._alone_since >= _ALONE_S:
+            self._alone_since = now
+            self._say(f"no worker for {_ALONE_S:g} s: {counted(len(outstanding), 'game')} wait for one")
 
     def look(self, *, hasty: bool = False) -> None:
         """Report the results of games that workers have finished since the last look; in haste, not all of them."""
@@ -199,18 +280,17 @@ class AgendaExecutor(StudyExecutor):
                 self._agenda.discard(entry)
             elif isinstance(message, FinishedGame):
                 self._uncollected.append((entry, message))
-        finished_games, self._uncollected = self._uncollected, []
-        for entry, finished in finished_games:
+        for entry, finished in tuple(self._uncollected):
             planned = self._requested.get(finished.number)
             # an earlier run may have put games on the agenda that this one has not requested yet
             if planned is None or (hasty and self._ended.is_set()):
-                self._uncollected.append((entry, finished))
                 continue
             result = self._collect_result(planned, finished)
             if result is not None:
                 del self._requested[finished.number]
                 self._collected.add(finished.number)
                 self._news.put(result)
+            self._uncollected.remove((entry, finished))
             self._agenda.discard(entry)
 
     def _fault_of(self, message: FinishedGame | AgendaNote) -> str | None:

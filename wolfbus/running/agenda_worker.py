@@ -7,26 +7,22 @@ import errno
 import logging
 import queue
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Entry
-from wolfbus.bus.pump import BusWriter
-from wolfbus.bus.streams import parse_id
-from wolfbus.errors import BudgetSpent, BusDown, BusError, GivenUp, ModelHalted, WolfError
+from wolfbus.errors import BudgetSpent, BusError, ConfigError, GivenUp, ModelHalted, WolfError
 from wolfbus.game.config import GameConfig
-from wolfbus.game.vocabulary import SCRIPTS
-from wolfbus.record.line import Recorded
-from wolfbus.record.publish import append_record, entry_of
-from wolfbus.running.earlier import EarlierPlay, SaidFile, find_in_folder, find_on_bus
+from wolfbus.running.agenda_bus import AgendaBus
+from wolfbus.running.earlier import EarlierPlay
 from wolfbus.running.forking import ForkMaker, ReadyFork
-from wolfbus.running.house import AGENT, EmbeddedHouse, Game, GameKeeper, keys_of
+from wolfbus.running.house import EmbeddedHouse, Game
 from wolfbus.running.results import ended_result, failed_result, head_of
 from wolfbus.service.lifecycle import drain
-from wolfbus.study.agenda import HOUSE_KEPT_S, ClaimedGame, StudyAgenda
+from wolfbus.service.outage import AWAY, OutageNotice
+from wolfbus.study.agenda import AGENDA_GONE, HOUSE_KEPT_S, ClaimedGame, StudyAgenda
 from wolfbus.study.folder import set_aside
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
@@ -48,6 +44,10 @@ _POLL_S: Final = 0.1
 _RENEWALS: Final = 3
 """How often a worker renews its lease in the time that it lasts."""
 _BREAK_S: Final = 5.0
+_PAUSE_S: Final = 0.5
+"""Seconds between two looks whether a bus that was away, or an agenda that was lost, is back."""
+_GONE_S: Final = 10.0
+"""Seconds in which whoever runs the study may put an agenda on again that its Redis has lost."""
 _OVERTAKEN: Final = "another worker plays it"
 
 
@@ -80,124 +80,6 @@ class WorkerSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class AgendaBus:
-    """The bus of an agenda that is shared, where whoever runs the study looks for records, and whoever goes on with a
-    game for what is left of it.
-
-    Attributes:
-        bus: that bus; None where the agenda is not shared, and the study's folder has all that.
-        near: the bus that games are played on, where it is another; None where it is the same.
-        copies: writes to that bus what is played on another, as it is played; None where it is the same.
-    """
-
-    bus: Bus | None = None
-    near: Bus | None = None
-    copies: BusWriter | None = None
-
-    def check(self, house: str) -> None:
-        """Check that the bus which a house plays on is there; raises BusError where it is not."""
-        if self.near is not None:
-            self.near.owner(house)
-
-    def find(self, claimed: ClaimedGame, path: Path) -> EarlierPlay | None:
-        """Return what is left of a game that was taken before; None if nothing is to go on from. Raises BusDown."""
-        if self.bus is None:
-            return find_in_folder(path)
-        return find_on_bus(self.bus, claimed.house, AGENT, claimed.game.game) if claimed.house else None
-
-    def keeper(self, house: str, game: PlannedGame, path: Path, earlier: EarlierPlay | None) -> GameKeeper | None:
-        """Return what keeps a game as it is played; None where the bus itself does, or its players cost nothing.
-
-        Raises:
-            RecordError: the study's folder cannot be written.
-        """
-        if self.copies is not None:
-            return _Copy(self.copies, house, game.game, earlier)
-        if self.bus is not None or SCRIPTS.issuperset(game.brains):
-            return None
-        return _SaidKeeper(SaidFile(path, earlier.messages if earlier is not None else ()))
-
-    def upload(self, house: str, game: str, path: Path) -> None:
-        """Put the record of a game that is over on the bus, where it is not there already; raises BusError."""
-        if self.bus is None:
-            return
-        if self.near is not None:
-            append_record(self.bus, house, game, path)
-            path.unlink()
-        keys = (streams.record(house, game), streams.table(house, game), streams.outbox(house, game))
-        self.bus.forget(keys, HOUSE_KEPT_S)
-
-    def expire(self, house: str, game: str) -> None:
-        """Have the bus forget, after a while, a game that nobody wants from this house any more.
-
-        A worker that was only slow may be the first to finish yet, and its record is wanted then.
-        """
-        if self.bus is not None:
-            self.bus.expire(house, game, KEPT_S)
-            self.bus.forget([streams.outbox(house, game)], KEPT_S)
-            # it may have died before it could say so itself
-            self.bus.forget(keys_of(house), HOUSE_KEPT_S)
-
-    def leave(self, path: Path) -> None:
-        """Leave a game that was broken off to whoever takes it next, this worker perhaps."""
-        if self.bus is not None:
-            path.unlink(missing_ok=True)
-
-
-class _SaidKeeper:
-    """Keeps what is said beside a record's file, which the moderator writes."""
-
-    def __init__(self, file: SaidFile) -> None:
-        self._file = file
-
-    def recorded(self, events: Sequence[Recorded]) -> None:
-        """Do nothing: they are in the record's file."""
-
-    def keep(self, entries: Sequence[Entry]) -> None:
-        """Keep what players say."""
-        self._file.write(entries)
-
-    def close(self) -> None:
-        """Keep no more."""
-        self._file.close()
-
-
-class _Copy:
-    """Keeps a game that is played on another bus on that of the agenda.
-
-    Args:
-        writer: writes there.
-        house: the worker's.
-        game: the game's id.
-        earlier: what was played of it before.
-    """
-
-    def __init__(self, writer: BusWriter, house: str, game: str, earlier: EarlierPlay | None) -> None:
-        self._writer = writer
-        self._record, self._outbox = streams.record(house, game), streams.outbox(house, game)
-        self._game = game
-        if earlier is not None:
-            self.recorded(earlier.record)
-            self.keep(sorted(earlier.messages, key=lambda entry: parse_id(entry.id)))
-
-    def recorded(self, events: Sequence[Recorded]) -> None:
-        """Keep the events of a step."""
-        self._append(self._record, [entry_of(recorded, self._game) for recorded in events])
-
-    def keep(self, entries: Sequence[Entry]) -> None:
-        """Keep what players say."""
-        self._append(self._outbox, entries)
-
-    def close(self) -> None:
-        """Do nothing: what is on its way goes on."""
-
-    def _append(self, stream: str, entries: Sequence[Entry]) -> None:
-        # after the end of all games
-        with contextlib.suppress(BusDown):
-            self._writer.append(stream, entries)
-
-
-@dataclass(frozen=True, slots=True)
 class _NewFork:
     """A fork that can be played, or why not."""
 
@@ -208,12 +90,19 @@ class _NewFork:
 class AgendaWorker:
     """Plays the games that it takes from an agenda, and reports their results.
 
+    The bus of a shared agenda is waited for, for as long as it takes, and so is the nearer one that games are played
+    on: their Redis may be out of room, out of reach or started anew. What was played goes on from what the bus has of
+    it. Where the agenda is this run's alone, the run ends instead, and goes on with --resume.
+
     Args:
         agenda: where games are.
         settings: how it plays.
         brain_context: what the brains share; None for a fresh one.
         bus: the agenda's bus.
         lease_s: seconds after which the agenda takes a silent worker for dead, > 0.
+
+    Attributes:
+        halts: how many games halted here, or were passed on to other workers, by why.
 
     Raises:
         WolfError: the bus cannot be used.
@@ -224,7 +113,7 @@ class AgendaWorker:
         agenda: StudyAgenda,
         settings: WorkerSettings,
         brain_context: BrainContext | None,
-        bus: AgendaBus = AgendaBus(),
+        bus: AgendaBus = AgendaBus(),  # noqa: B008 - frozen
         lease_s: float = 15.0,
     ) -> None:
         self._agenda = agenda
@@ -235,14 +124,21 @@ class AgendaWorker:
         self._playing: dict[str, ClaimedGame] = {}
         self._halting: list[Game] = []
         self._news: queue.SimpleQueue[Game | WolfError | _NewFork | None] = queue.SimpleQueue()
+        self._unprocessed: deque[Game | WolfError | _NewFork | None] = deque()
         self._forks: ForkMaker | None = None
         self._halt: Halt | None = None
+        self._notice = OutageNotice(logger.warning)
+        self._unreturned: list[tuple[str, str]] = []
+        self._halted_entries: set[str] = set()
+        self.halts: Counter[str] = Counter()
         self._open_house()
 
     def _open_house(self) -> None:
         settings = self._settings
         self._ending = False
-        self._overtaken: list[str] = []
+        self._has_lost_bus = False
+        self._overtaken: dict[str, str] = {}
+        self._unprocessed.clear()
         self._house = EmbeddedHouse(
             settings.url,
             settings.new_house() if settings.new_house is not None else None,
@@ -266,11 +162,8 @@ class AgendaWorker:
             Why no more can be played; None otherwise.
         """
         self._play(stopping)
-        while self._overtaken and self._halt is None and not stopping.requested and self._agenda.is_open:
+        while self._can_go_on(stopping):
             # of its house the bus may have forgotten what others play now
-            games = ", ".join(self._overtaken)
-            reason = f"this one was silent for longer than its lease of {self._lease_s:g} s"
-            logger.warning("another worker has taken %s, for %s; it goes on with the next", games, reason)
             self._open_house()
             self._play(stopping)
         return self._halt
@@ -280,23 +173,28 @@ class AgendaWorker:
         next_renewal = time.monotonic()
         hasty = True
         try:
-            while not stopping.requested and self._halt is None and not self._overtaken:
-                if not self._playing and not self._agenda.is_open:
-                    break
-                if time.monotonic() >= next_renewal:
-                    try:
-                        self._bus.check(self._name)
-                    except BusError as error:
-                        self._give_up(error)
+            while not (stopping.requested or self._halt or self._overtaken or self._has_lost_bus):
+                try:
+                    if not self._playing and not self._agenda.is_open:
                         break
-                    if not self._renew():
-                        break
-                    self._house.renew_keys(HOUSE_KEPT_S)
-                    next_renewal = time.monotonic() + self._lease_s / _RENEWALS
-                self._take()
-                self._process_news()
-            self._break_off(self._halt.why if self._halt is not None else stopping.why or _OVERTAKEN)
-            hasty = self._halt is not None or bool(self._playing)
+                    if time.monotonic() >= next_renewal:
+                        self._check_bus()
+                        if not self._renew():
+                            break
+                        self._house.renew_keys(HOUSE_KEPT_S)
+                        next_renewal = time.monotonic() + self._lease_s / _RENEWALS
+                    self._take()
+                    self._process_news()
+                    self._notice.back()
+                except AWAY as error:
+                    if not self._bus.is_shared:
+                        raise
+                    # its games go on as long as their own house can
+                    self._notice.away(error)
+                    next_renewal = 0.0
+                    stopping.wait(_PAUSE_S)
+            is_reached = self._break_off(self._halt.why if self._halt is not None else stopping.why or _OVERTAKEN)
+            hasty = self._halt is not None or self._has_lost_bus or bool(self._playing)
             if not hasty:
                 self._house.renew_keys(HOUSE_KEPT_S)
         finally:
@@ -306,14 +204,56 @@ class AgendaWorker:
             if self._forks is not None:
                 self._forks.close()
                 self._forks = None
-        if self._playing:
-            # games that took longer than that to be broken off
-            self._process_news()
+        if is_reached:
+            self._leave()
+        self._unreturned += [(self._name, claimed.entry) for claimed in self._playing.values()]
+        self._playing.clear()
+        self._halting.clear()
+
+    def _check_bus(self) -> None:
+        """Give this house up if the bus that it plays on is away."""
+        try:
+            self._bus.check(self._name)
+        except BusError as error:
+            self._give_up(error)
+
+    def _can_go_on(self, stopping: Stopping) -> bool:
+        """Return whether to play on in another house, once the bus and the agenda are there for it."""
+        for game, holder in self._overtaken.items():
+            if holder:
+                silent = f"this one was silent for longer than its lease of {self._lease_s:g} s"
+                logger.warning("another worker has taken %s, for %s; it goes on with the next", game, silent)
+            else:
+                logger.warning("%s is on the agenda no more: it is over, or its Redis has lost it", game)
+        gone_since: float | None = None
+        while self._halt is None and not stopping.requested:
+            try:
+                if self._agenda.is_over:
+                    return False
+                if self._agenda.is_back():
+                    self._bus.check(self._name)
+                    while self._unreturned:
+                        self._agenda.give_back(*self._unreturned[0])
+                        del self._unreturned[0]
+                    self._notice.back()
+                    return True
+            except AWAY as error:
+                self._notice.away(error)
+            except ConfigError as error:
+                self._halt = Halt(str(error))
+            else:
+                gone_since = time.monotonic() if gone_since is None else gone_since
+                if time.monotonic() - gone_since >= _GONE_S:
+                    self._halt = Halt(AGENDA_GONE)
+            stopping.wait(_PAUSE_S)
+        return False
 
     def _renew(self) -> bool:
         """Renew the lease; returns whether all that this worker plays is still its own."""
         lost = self._agenda.renew(self._name, [claimed.entry for claimed in self._playing.values()])
-        self._overtaken += [game for game, claimed in self._playing.items() if claimed.entry in lost]
+        self._overtaken |= {
+            game: lost[claimed.entry] for game, claimed in self._playing.items() if claimed.entry in lost
+        }
         return not self._overtaken
 
     def _take(self) -> None:
@@ -323,17 +263,17 @@ class AgendaWorker:
             if game.game in self._playing:
                 # silent for so long that it was thought dead, and quick enough to take it again
                 continue
+            if (halted := self._halted(game)) is not None:
+                self._halt_game(claimed, failed_result(game, halted, 0.0, "halted"))
+                # the next are taken at once
+                self.wake()
+                continue
             path = self._settings.record(game)
             earlier = self._find_earlier(claimed, path)
             progress = earlier.progress if earlier is not None else 0
             if claimed.times >= DEATHS and progress <= claimed.progress:
                 error = f"{DEATHS} workers died while they played it, and got it no further"
                 self._agenda.finish(claimed, self._name, failed_result(game, error, 0.0))
-                continue
-            if (halted := self._halted(game)) is not None:
-                self._agenda.finish(claimed, self._name, failed_result(game, halted, 0.0, "halted"))
-                # the next are taken at once
-                self.wake()
                 continue
             self._playing[game.game] = claimed
             if earlier is None and (claimed.times or claimed.house):
@@ -393,18 +333,23 @@ class AgendaWorker:
         return None
 
     def _process_news(self) -> None:
-        """Process what has happened; wait a moment for something."""
-        for news in drain(self._news, _POLL_S):
-            if isinstance(news, Game):
-                self._collect(news)
-            elif isinstance(news, _NewFork):
-                # one that was given up meanwhile is somebody else's
-                if self._playing.get(news.claimed.game.game) is news.claimed:
-                    self._begin_fork(news.claimed, news.ready)
-            elif news is not None:
-                self._give_up(news)
+        """Process what has happened; wait a moment for something. What the bus keeps from being reported is kept."""
+        self._unprocessed.extend(drain(self._news, 0.0 if self._unprocessed else _POLL_S))
+        while self._unprocessed:
+            self._process(self._unprocessed[0])
+            self._unprocessed.popleft()
         for game in tuple(self._halting):
             self._collect_halted(game)
+
+    def _process(self, news: Game | WolfError | _NewFork | None) -> None:
+        if isinstance(news, Game):
+            self._collect(news)
+        elif isinstance(news, _NewFork):
+            # one that was given up meanwhile is somebody else's
+            if self._playing.get(news.claimed.game.game) is news.claimed:
+                self._begin_fork(news.claimed, news.ready)
+        elif news is not None:
+            self._give_up(news)
 
     def _collect(self, game: Game) -> None:
         """Report the result of a game that is over."""
@@ -434,10 +379,20 @@ class AgendaWorker:
             self._fail(self._playing[name].game, over.error, game.seconds)
 
     def _finish(self, game: PlannedGame, result: GameResult) -> None:
-        claimed = self._playing.pop(game.game)
+        claimed = self._playing[game.game]
         if not self._agenda.finish(claimed, self._name, result):
             logger.info("another worker was first", extra={"game": game.game})
             self._bus.expire(self._name, game.game)
+        self._bus.leave(self._settings.record(game))
+        del self._playing[game.game]
+
+    def _halt_game(self, claimed: ClaimedGame, result: GameResult) -> None:
+        """Report that a game halted, unless another worker may have what is lacking here, such as credits."""
+        if not (self._bus.is_shared and self._agenda.pass_on(self._name, claimed)):
+            self._agenda.finish(claimed, self._name, result)
+        if claimed.entry not in self._halted_entries:
+            self._halted_entries.add(claimed.entry)
+            self.halts[result.error or ""] += 1
 
     def _fail(self, game: PlannedGame, error: WolfError, seconds: float) -> None:
         """Report that a game failed; or leave it to others, if that is no fault of its own."""
@@ -445,22 +400,32 @@ class AgendaWorker:
         no_room = isinstance(cause, OSError) and cause.errno in _NO_ROOM
         if isinstance(error, BusError | BudgetSpent) or no_room or self._house.is_over:
             self._give_up(error)
-        if not (self._ending or self._overtaken or self._halt):
-            halted = isinstance(error, ModelHalted)
-            if halted:
-                self._bus.leave(self._settings.record(game))
-            self._finish(game, failed_result(game, str(error), seconds, "halted" if halted else "failed"))
+        claimed = self._playing[game.game]
+        if self._ending or self._overtaken or self._halt or self._has_lost_bus:
+            self._agenda.give_back(self._name, claimed.entry)
+        elif isinstance(error, ModelHalted):
+            self._halt_game(claimed, failed_result(game, str(error), seconds, "halted"))
+        else:
+            self._finish(game, failed_result(game, str(error), seconds))
             return
-        claimed = self._playing.pop(game.game)
         self._bus.leave(self._settings.record(game))
-        self._agenda.give_back(self._name, claimed.entry)
+        del self._playing[game.game]
 
     def _give_up(self, reason: WolfError) -> None:
-        if self._ending or self._overtaken:
+        if self._ending or self._overtaken or self._has_lost_bus:
             return
-        # a game that another has taken is refused on the bus
-        if not isinstance(reason, BusError) or self._renew():
-            self._halt = self._halt or Halt(str(reason), isinstance(reason, BudgetSpent))
+        # a game that another has taken, or that its Redis has lost, is refused on the bus
+        if isinstance(reason, BusError):
+            try:
+                if not self._renew():
+                    return
+            except AWAY as error:
+                reason = error
+            if isinstance(reason, AWAY) and self._bus.is_shared:
+                self._has_lost_bus = True
+                self._notice.away(reason)
+                return
+        self._halt = self._halt or Halt(str(reason), isinstance(reason, BudgetSpent))
 
     def _fatal(self, reason: WolfError) -> None:
         # one game is over; those of other models go on
@@ -473,11 +438,22 @@ class AgendaWorker:
         self._news.put(reason)
         self._house.leave(str(reason))
 
-    def _break_off(self, reason: str) -> None:
-        """Give back what is under way."""
+    def _break_off(self, reason: str) -> bool:
+        """Give back what is under way; returns whether the agenda could be reached for it."""
         self._ending = True
         if self._playing:
             self._house.leave(reason)
         until = time.monotonic() + _BREAK_S
-        while self._playing and time.monotonic() < until:
-            self._process_news()
+        try:
+            while self._playing and time.monotonic() < until:
+                self._process_news()
+        except AWAY:
+            return False
+        return True
+
+    def _leave(self) -> None:
+        """Give back games that took longer than that to be broken off, and be no more counted among those who play."""
+        with contextlib.suppress(BusError):
+            if self._playing:
+                self._process_news()
+            self._agenda.leave(self._name)

@@ -150,7 +150,8 @@ class SaidFile:
         # whoever else has it open, such as a worker that was thought dead, writes on into the old one
         old = dict(_said_lines(record)) if earlier else {}
         try:
-            _write_first(path, [old.get(entry.id) or _line_of(entry) for entry in earlier])
+            path.parent.mkdir(exist_ok=True)
+            write_whole(path, [old.get(entry.id) or _line_of(entry) for entry in earlier])
             self._fd: int | None = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         except OSError as error:
             raise RecordError(f"{path}: cannot be written: {reason_of(error)}") from error
@@ -173,15 +174,6 @@ class SaidFile:
             fd, self._fd = self._fd, None
             with contextlib.suppress(OSError):
                 os.close(fd)
-
-
-def _write_first(path: Path, lines: Sequence[bytes]) -> None:
-    while True:
-        path.parent.mkdir(exist_ok=True)
-        # the folder goes with the last file in it, and that may have been another game's just now
-        with contextlib.suppress(FileNotFoundError):
-            write_whole(path, lines)
-            return
 
 
 def read_said(record: Path) -> list[tuple[float, Entry]]:

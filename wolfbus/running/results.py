@@ -28,7 +28,7 @@ from wolfbus.study.folder import Manifest, StudyFolder, set_aside
 from wolfbus.study.journal import GameCounts, GameResult, Spent, State
 from wolfbus.study.manifest import FILE, NotedGame, notes_of
 from wolfbus.study.plan import Plan, PlannedGame
-from wolfbus.study.said import forget_said, said_path
+from wolfbus.study.said import forget_said, remove_said_folder, said_path
 
 if TYPE_CHECKING:
     from wolfbus.record.usage import Usage
@@ -330,6 +330,7 @@ def find_pending(
                 folder.note(checked)
             result = checked
         manifest.put(result)
+    remove_said_folder(folder.path)
     total = spent + lost
     # without a budget nothing was noted
     usd = (manifest.cost_usd or 0.0) + (lost.spent_usd if spent.at is None else 0.0)

@@ -21,6 +21,9 @@ games were begun that go on.
 """
 
 
+AGENDA_GONE: Final = "the agenda is gone: its Redis has lost its data, or somebody has removed it"
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimedGame:
     """A game that a worker has taken.
@@ -77,6 +80,10 @@ class StudyAgenda(Protocol):
     def is_open(self) -> bool:
         """Whether there may be games still."""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether there are none because everything is played, and not because the agenda was lost."""
+
     def take(self, house: str, at_most: int) -> list[ClaimedGame]:
         """Take games to play.
 
@@ -95,11 +102,24 @@ class StudyAgenda(Protocol):
                 under it.
         """
 
-    def renew(self, house: str, entries: Sequence[str]) -> list[str]:
-        """Renew the lease of what a worker took; returns what of it is no longer its own."""
+    def renew(self, house: str, entries: Sequence[str]) -> dict[str, str]:
+        """Renew the lease of what a worker took; returns what of it is no longer its own, and whose it is: "" for
+        nobody's.
+        """
 
     def give_back(self, house: str, entry: str) -> None:
         """Leave a game to whoever takes it next."""
+
+    def pass_on(self, house: str, claimed: ClaimedGame) -> bool:
+        """Leave a game to workers that have not passed it on themselves; returns whether there are any."""
+
+    def leave(self, house: str) -> None:
+        """Have a worker no more counted among those who play."""
+
+    def is_back(self) -> bool:
+        """Return whether a worker can go on after the agenda was out of reach, or lost; raises ConfigError if it is
+        another study's now.
+        """
 
     def finish(self, claimed: ClaimedGame, house: str, result: GameResult) -> bool:
         """Report the result of a game; returns whether this counts, and not what another reported before."""
@@ -143,6 +163,11 @@ class LocalAgenda:
         """Whether there may be games still."""
         return not self._closed
 
+    @property
+    def is_over(self) -> bool:
+        """Whether there are no more."""
+        return self._closed
+
     def take(self, house: str, at_most: int) -> list[ClaimedGame]:  # noqa: ARG002 - there is one worker
         """Take games to play, in the order in which they were posted."""
         with self._lock:
@@ -154,15 +179,26 @@ class LocalAgenda:
     def begin(self, claimed: ClaimedGame, house: str, progress: int) -> None:
         """Need no note: whoever goes on finds the game in the study's folder."""
 
-    def renew(self, house: str, entries: Sequence[str]) -> list[str]:  # noqa: ARG002
+    def renew(self, house: str, entries: Sequence[str]) -> dict[str, str]:  # noqa: ARG002
         """Need no sign of life: nobody else takes anything."""
-        return []
+        return {}
 
     def give_back(self, house: str, entry: str) -> None:  # noqa: ARG002
         """Leave a game to whoever takes it next."""
         with self._lock:
             if (game := self._playing.pop(int(entry), None)) is not None:
                 self._waiting.appendleft(game)
+
+    def pass_on(self, house: str, claimed: ClaimedGame) -> bool:  # noqa: ARG002
+        """Leave nothing to others, since there are none."""
+        return False
+
+    def leave(self, house: str) -> None:
+        """Need no note: nobody counts."""
+
+    def is_back(self) -> bool:
+        """Return whether there may be games still."""
+        return self.is_open
 
     def finish(self, claimed: ClaimedGame, house: str, result: GameResult) -> bool:  # noqa: ARG002
         """Report the result of a game; returns whether it was under way."""

@@ -14,6 +14,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -45,8 +46,14 @@ _SAID: Final = 500
 """Characters of a worker's words that are shown."""
 _ASIDE_S: Final = 86_400
 """Seconds for which a key is kept that holds something else than it should."""
-_TYPES: Final = ("stream", "set", "hash", "stream", "string", "hash", "string")
+_TYPES: Final = ("stream", "set", "hash", "stream", "string", "hash", "zset", "string", "string")
 """What the keys of an agenda hold, the study's last."""
+_OVER: Final = "over"
+"""Stands in the place of the study once everything is played and fetched."""
+_OVER_S: Final = 86_400
+"""Seconds for which it does, for workers that look later."""
+_PATIENCE_S: Final = 3.0
+"""Longest time for which one question is tried again: whoever asks waits, says so, and asks anew."""
 
 
 class _Header(BaseModel):
@@ -84,6 +91,8 @@ def _excerpt(raw: bytes | None) -> str:
 class RedisAgenda:
     """A `wolfbus.study.agenda.StudyAgenda` on a Redis. Every method may raise BusError; all are safe to repeat.
 
+    A server that is away is asked for some seconds only: how long to wait for it is for those who ask to say.
+
     Args:
         url: the bus's address.
         name: the agenda's name.
@@ -100,17 +109,18 @@ class RedisAgenda:
     planned: Callable[[int], PlannedGame | None]
 
     def __init__(self, url: str, name: str, lease_s: float | None = None) -> None:
-        self._links = Links(read_address(url))
+        address = read_address(url)
+        self._links = Links(replace(address, patience_s=min(address.patience_s, _PATIENCE_S)))
         self._lease_ms = max(int((LEASE_S if lease_s is None else lease_s) * 1000), 1)
+        self._study_id = ""
         self._name = name
         self._doing = f"agenda {name}"
         self._agenda = house_key(name, "agenda")
         self._study = house_key(name, "agenda:study")
         self._results = house_key(name, "agenda:results")
-        parts = ("known", "done", "results", "lease", "houses")
+        parts = ("known", "done", "results", "lease", "houses", "workers", "waiting")
         self._keys = (self._agenda, *(house_key(name, f"agenda:{part}") for part in parts))
         self._script = Script("agenda")
-        self._lost: set[int] = set()
 
     # -- who runs the study
 
@@ -144,23 +154,33 @@ class RedisAgenda:
                 had = "a budget" if stored.budget else "no budget"
                 raise ConfigError(f"{self._doing} was begun with {had}, and its workers keep to that")
         self._ask("SET", self._study, header)
-        numbers = self._ask("SMEMBERS", self._keys[1])
-        # in this order: what is finished meanwhile was standing when that was read
-        self._lost = {int(raw) for raw in numbers if re.fullmatch(rb"[1-9][0-9]{0,4}", raw)} - self._standing()
-        self._lost -= {result.number for _, result in self.results("0-0") if isinstance(result, FinishedGame)}
         return notes
 
     def post(self, numbers: Iterable[int]) -> None:
-        """Put games on the agenda that are not on it, nor finished."""
-        numbers = list(numbers)
-        again = [number for number in numbers if number in self._lost]
-        self._lost.difference_update(again)
-        for act, games in (("post", numbers), ("again", again)):
-            for first in range(0, len(games), _POSTED_AT_ONCE):
-                self._run(act, *map(str, games[first : first + _POSTED_AT_ONCE]))
+        """Put games on the agenda that never were on it."""
+        self._post("post", numbers)
+
+    def post_lost(self, numbers: Iterable[int]) -> list[int]:
+        """Put games on the agenda again that should be on it, or finished, and are neither; returns which.
+
+        Its Redis may have lost them, or somebody has written that they are finished.
+        """
+        standing = self._standing()
+        # in this order: what is finished meanwhile was standing when that was read
+        finished = {result.number for _, result in self.results("0-0") if isinstance(result, FinishedGame)}
+        lost = [number for number in numbers if number not in standing and number not in finished]
+        self._post("again", lost)
+        return lost
+
+    def _post(self, act: str, numbers: Iterable[int]) -> None:
+        games = [str(number) for number in numbers]
+        for first in range(0, len(games), _POSTED_AT_ONCE):
+            self._run(act, *games[first : first + _POSTED_AT_ONCE])
 
     def put_back(self, number: int) -> None:
-        """Have a game played again whose result does not hold."""
+        """Have a game played again, from its beginning, whose result does not hold."""
+        houses = self._keys[5]
+        self._ask("HDEL", houses, str(number), f"{number}:progress", f"{number}:passed")
         if number in self._standing():
             # somebody wrote that it is finished while another plays it
             self._ask("HDEL", self._keys[2], str(number))
@@ -222,10 +242,26 @@ class RedisAgenda:
         """How many games are held by workers."""
         return int(self._ask("XPENDING", self._agenda, "workers")[0])
 
+    @property
+    def games(self) -> int:
+        """How many games are on the agenda, taken or not."""
+        return int(self._ask("XLEN", self._agenda))
+
+    @property
+    def workers(self) -> int:
+        """How many workers have asked for games, or held some, within the last two leases."""
+        seconds, microseconds = self._ask("TIME")
+        since = int(seconds) * 1000 + int(microseconds) // 1000 - 2 * self._lease_ms
+        return int(self._ask("ZCOUNT", self._keys[6], str(since), "+inf"))
+
     def remove(self, *, goes_on: bool = False) -> None:
-        """Remove the agenda, so that its workers end; if it goes on, all but where each game was begun last."""
-        *others, houses = self._keys
-        self._ask("DEL", self._study, *others)
+        """Remove the agenda, and leave a mark by which its workers see that all is played; if it goes on, also where
+        each game was begun last.
+        """
+        self._ask("SET", self._study, _OVER, "EX", str(_OVER_S))
+        others = [key for key in self._keys if key != self._keys[5]]
+        houses = self._keys[5]
+        self._ask("DEL", *others)
         if goes_on:
             self._ask("EXPIRE", houses, str(int(HOUSE_KEPT_S)))
         else:
@@ -241,6 +277,7 @@ class RedisAgenda:
                 otherwise.
         """
         header = self._header()
+        self._study_id = header.study if header is not None else ""
         if header is not None and header.wolfbus != __version__:
             version = printable(header.wolfbus, NOTE_SHOWN)
             raise ConfigError(f"{self._doing} is of wolfbus {version}, and this is wolfbus {__version__}")
@@ -264,7 +301,28 @@ class RedisAgenda:
     @property
     def is_open(self) -> bool:
         """Whether there is such an agenda still."""
-        return bool(self._ask("EXISTS", self._study))
+        return self._beginning() not in {b"", _OVER.encode()}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is none because everything is played."""
+        return self._beginning() == _OVER.encode()
+
+    def _beginning(self) -> bytes:
+        return bytes(self._ask("GETRANGE", self._study, "0", str(len(_OVER) - 1)))
+
+    def is_back(self) -> bool:
+        """Return whether a worker can go on after the server was away, or has lost what it had: it takes writes again,
+        and the study is there. Its lease is agreed anew.
+
+        Raises:
+            ConfigError: another study is there now.
+        """
+        self.agree_lease()
+        header = self._header()
+        if header is not None and header.study != self._study_id:
+            raise ConfigError(f"{self._doing} has the games of another study now")
+        return header is not None
 
     def new_house(self) -> str:
         """Return a name for a house of a worker, which no other house has; see `wolfbus.tickets.holders`."""
@@ -302,14 +360,24 @@ class RedisAgenda:
         """Note that a game is played in a house now, which has all that was played of it before; see `StudyAgenda`."""
         self._run("begin", house, claimed.entry, str(claimed.game.number), str(progress))
 
-    def renew(self, house: str, entries: Sequence[str]) -> list[str]:
-        """Renew the lease of what a worker took; returns what of it is no longer its own."""
-        still_held = {entry.decode() for entry in self._run("renew", house, *entries)} if entries else set()
-        return [entry for entry in entries if entry not in still_held]
+    def renew(self, house: str, entries: Sequence[str]) -> dict[str, str]:
+        """Renew the lease of what a worker took; returns what of it is no longer its own, and whose it is."""
+        lost = self._run("renew", house, *entries) if entries else ()
+        if lost == b"":
+            return dict.fromkeys(entries, "")
+        return {entry.decode(): holder.decode() for entry, holder in lost}
 
     def give_back(self, house: str, entry: str) -> None:
         """Leave a game to whoever takes it next."""
         self._run("give_back", house, entry)
+
+    def pass_on(self, house: str, claimed: ClaimedGame) -> bool:
+        """Leave a game to workers that have not passed it on themselves; returns whether there are any."""
+        return bool(self._run("pass_on", house, claimed.entry, str(claimed.game.number)))
+
+    def leave(self, house: str) -> None:
+        """Have a worker no more counted among those who play."""
+        self._run("leave", house)
 
     def finish(self, claimed: ClaimedGame, house: str, result: GameResult) -> bool:
         """Report the result of a game; returns whether this counts, and not what another reported before."""
@@ -326,7 +394,7 @@ class RedisAgenda:
     def _header(self) -> _Header | None:
         """Return what stands there as the study; raises ConfigError if that is none."""
         header = self._ask("GETRANGE", self._study, "0", str(_LONGEST_STUDY))
-        if not header:
+        if header in {b"", _OVER.encode()}:
             return None
         fault = f"more than {_LONGEST_STUDY:,} bytes"
         if len(header) <= _LONGEST_STUDY:

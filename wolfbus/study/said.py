@@ -16,10 +16,12 @@ def said_path(record: Path) -> Path:
 
 
 def forget_said(record: Path) -> None:
-    """Remove what was said in a game whose record is not gone on with any more, and the folder of that once it is
-    empty.
-    """
-    path = said_path(record)
+    """Remove what was said in a game whose record is not gone on with any more."""
     with contextlib.suppress(OSError):
-        path.unlink(missing_ok=True)
-        path.parent.rmdir()
+        said_path(record).unlink(missing_ok=True)
+
+
+def remove_said_folder(study: Path) -> None:
+    """Remove the folder if it is empty, while no game is played that might just begin to write there."""
+    with contextlib.suppress(OSError):
+        (study / SAID).rmdir()

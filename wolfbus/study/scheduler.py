@@ -22,7 +22,7 @@ from wolfbus.study.folder import Manifest, StudyFolder, utc_now
 from wolfbus.study.journal import CallsSoFar, GameResult, Spent
 from wolfbus.study.manifest import FILE
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.said import forget_said
+from wolfbus.study.said import forget_said, remove_said_folder
 from wolfbus.study.settings import MOST_GAMES
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ _WRITE_SHARE: Final = 0.02
 _BREAK_S: Final = 5.0
 """How long games that are broken off may take to say so."""
 _ERRORS_KEPT: Final = 10
+_TERMINATING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""What asks a process to end; the second is that its terminal was closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +251,7 @@ class StudyScheduler:
             # what came to its end meanwhile; --resume finds it, should it not be possible to note it
             with contextlib.suppress(OSError):
                 self._process_news(0.0)
+        remove_said_folder(self._folder.path)
 
     def write(self) -> None:
         """Write the manifest; raises OSError."""
@@ -291,25 +294,27 @@ class StudyScheduler:
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: whoever sends it waits for no game."""
+    """SIGTERM, or the terminal that was closed: nobody waits for a game."""
 
 
 @contextlib.contextmanager
 def hearing_sigterm() -> Iterator[None]:
-    """Have SIGTERM raise `Terminated`, where it would raise KeyboardInterrupt as Ctrl-C does."""
+    """Have SIGTERM and SIGHUP raise `Terminated`, where the command line made them an interrupt as Ctrl-C is one."""
 
     def terminate(_number: int, _frame: object) -> None:
         raise Terminated
 
-    before = signal.getsignal(signal.SIGTERM)
-    if threading.current_thread() is not threading.main_thread() or before is not signal.default_int_handler:
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    signal.signal(signal.SIGTERM, terminate)
+    interrupting = [number for number in _TERMINATING if signal.getsignal(number) is signal.default_int_handler]
+    for number in interrupting:
+        signal.signal(number, terminate)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number in interrupting:
+            signal.signal(number, signal.default_int_handler)
 
 
 @contextlib.contextmanager
@@ -319,7 +324,7 @@ def _uninterrupted() -> Iterator[None]:
         yield
         return
     interrupts: list[int] = []
-    stored = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    stored = {number: signal.getsignal(number) for number in (signal.SIGINT, *_TERMINATING)}
     # what is ignored stays ignored
     handlers = {number: handler for number, handler in stored.items() if callable(handler)}
     try:

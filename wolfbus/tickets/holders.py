@@ -61,12 +61,13 @@ _MODERATE: Final = (
 
 _AGENDA: Final = (
     *("+xadd", "+xdel", "+xack", "+xreadgroup", "+xclaim", "+xautoclaim", "+xpending"),
+    *("+xgroup|delconsumer", "+zrange", "+zremrangebyscore"),
     *("+hget", "+hset", "+hsetnx", "+hexists", "+hdel", "+hincrby", "+hkeys", "+set", "+get", "+getrange"),
     *("+zadd", "+zrem", "+zrangebyscore", "+exists", "+time", "+evalsha", "+script|load"),
 )
 """What the scripts of an agenda and of its budget do."""
 _RUN_STUDY: Final = (
-    *("+xgroup|create", "+sadd", "+smembers", "+hmget"),
+    *("+xgroup|create", "+xlen", "+zcount", "+sadd", "+hmget"),
     *("+del", "+type", "+rename", "+expire", "+pexpire"),
 )
 """What whoever runs a study does beside, to its agenda and to records that it has fetched."""
@@ -163,7 +164,7 @@ class Holder:
         houses = streams.house_key(f"{self.house}~*", "*")
         if self.service == STUDY:
             return (*_AGENDA, *_RUN_STUDY), (f"~{agenda}", f"~{agenda}:*", f"~{houses}")
-        parts = ("known", "done", "results", "lease", "houses", "budget", "holding", "holders")
+        parts = ("known", "done", "results", "lease", "houses", "workers", "waiting", "budget", "holding", "holders")
         keys = (f"~{agenda}", *(f"~{agenda}:{part}" for part in parts), f"%R~{study}")
         # what a moderator may do to a house is not to be done to the agenda
         return _AGENDA, (*keys, f"({' '.join((*_ENTER, *_READ, *_MODERATE))} ~{houses})")

@@ -4,38 +4,33 @@
 -- KEYS  agenda: a stream of games with one consumer group · known: a set of the games that were put on it · done: a hash
 --       of game to who finished it · results: a stream of what came of games ·
 --       lease: ms for which a worker may be silent, as the first of them said · houses: a hash of game to who plays
---       it, and of GAME:progress to how far it had come when that one began
+--       it, of GAME:progress to how far it had come when that one began, and of GAME:passed to those who left it to others ·
+--       workers: a sorted set of when each was last heard, in ms · waiting: stands while nobody counts as dead
 -- ARGV  post GAME… | again GAME… | lease MS | take WHO COUNT MS | begin WHO ENTRY GAME PROGRESS |
---       renew WHO ENTRY… | give_back WHO ENTRY | finish ENTRY GAME WHO RESULT | drop ENTRY WHY | say WHAT
+--       renew WHO ENTRY… | give_back WHO ENTRY | pass_on WHO ENTRY GAME | leave WHO | finish ENTRY GAME WHO RESULT |
+--       drop ENTRY WHY | say WHAT
 -- Returns how many games are new; the lease that holds; of each game taken its entry, the game, how often others took it
--- since it last got any further, who began it last, and how far it had come then; the entries that WHO still holds; or
--- who finished the game, first of all. Nothing where there is no agenda any more. Whatever stands on a key may be anybody's: what cannot be an entry of ours is dropped.
+-- since it last got any further, who began it last, and how far it had come then; of each entry that WHO no longer holds
+-- the entry and who holds it, '' for nobody; WHO, where an entry was given back or passed on to somebody; or who
+-- finished the game, first of all. Nothing where there is no agenda any more. Whatever stands on a key may be anybody's: what cannot be an entry of ours is dropped.
 
-local agenda, known, done, results, lease, houses, act =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], ARGV[1]
+local agenda, known, done, results, lease, houses, workers, waiting, act =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], ARGV[1]
 local group = 'workers'
 local released_ms = 86400000 -- idle time of what was given back, so that whoever looks next takes it
 
-if act == 'post' then
+if act == 'post' or act == 'again' then
   local new = 0
   local made = redis.pcall('XGROUP', 'CREATE', agenda, group, '0', 'MKSTREAM')
   if made.err and not made.err:find('BUSYGROUP') then return made end
   for place = 2, #ARGV do
-    if redis.call('SADD', known, ARGV[place]) == 1 then
+    if redis.call('SADD', known, ARGV[place]) == 1 or act == 'again' then
+      redis.call('HDEL', done, ARGV[place])
       redis.call('XADD', agenda, '*', 'game', ARGV[place])
       new = new + 1
     end
   end
   return new
-end
-
-if act == 'again' then
-  for place = 2, #ARGV do
-    redis.call('HDEL', done, ARGV[place])
-    redis.call('HDEL', houses, ARGV[place], ARGV[place] .. ':progress')
-    redis.call('XADD', agenda, '*', 'game', ARGV[place])
-  end
-  return #ARGV - 1
 end
 
 if redis.call('EXISTS', agenda) == 0 then return '' end
@@ -61,24 +56,64 @@ if act == 'lease' then
   return agreed
 end
 
-if act == 'take' then
-  local who, count = ARGV[2], tonumber(ARGV[3])
-  local entries = redis.call('XAUTOCLAIM', agenda, group, who, ARGV[4], '0-0', 'COUNT', count)[2]
-  if #entries < count then
-    local read = redis.call('XREADGROUP', 'GROUP', group, who, 'COUNT', count - #entries, 'STREAMS', agenda, '>')
-    for _, entry in ipairs(read and read[1][2] or {}) do entries[#entries + 1] = entry end
+-- Returns who was heard within two leases, WHO now included. Where nobody was for a whole one, the server was away
+-- rather than all workers dead: each has that time once more.
+local function look_around(who, lease_ms)
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local last = redis.call('ZRANGE', workers, -1, -1, 'WITHSCORES')[2]
+  if last and lease_ms > 0 and now - last >= lease_ms then redis.call('SET', waiting, '1', 'PX', lease_ms) end
+  redis.call('ZADD', workers, now, who)
+  redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - released_ms)
+  return redis.call('ZRANGEBYSCORE', workers, now - 2 * lease_ms, '+inf')
+end
+
+local function agreed_ms() return tonumber(redis.call('GET', lease) or '') or 1 end
+
+local function passed_by(game) return ' ' .. (redis.call('HGET', houses, game .. ':passed') or '') end
+
+-- Whether somebody else was heard who has not passed a game on.
+local function others_may(names, game)
+  local passed = passed_by(game)
+  for _, name in ipairs(names) do
+    if not passed:find(' ' .. name .. ' ', 1, true) then return true end
   end
-  local taken = {}
-  for _, entry in ipairs(entries) do
+  return false
+end
+
+local function give_back(who, id)
+  redis.call('XCLAIM', agenda, group, who, 0, id, 'IDLE', released_ms, 'RETRYCOUNT', 0, 'JUSTID')
+end
+
+if act == 'take' then
+  local who, count, lease_ms = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+  local names, taken = look_around(who, lease_ms), {}
+  -- until then only what was given back is anybody's
+  if redis.call('EXISTS', waiting) == 1 then lease_ms = released_ms / 2 end
+
+  local function take(entry)
     local id, game = entry[1], entry[2][2]
     if redis.call('HEXISTS', done, game) == 1 then
       -- put there a second time
       drop(id)
+    elseif passed_by(game):find(' ' .. who .. ' ', 1, true) and others_may(names, game) then
+      give_back(who, id)
     else
       local times = redis.call('XPENDING', agenda, group, id, id, 1)[1][4] - 1
       local progress = tonumber(redis.call('HGET', houses, game .. ':progress') or '') or 0
       taken[#taken + 1] = {id, game, times, redis.call('HGET', houses, game) or '', progress}
     end
+  end
+
+  local cursor = '0-0'
+  repeat
+    local claimed = redis.call('XAUTOCLAIM', agenda, group, who, lease_ms, cursor, 'COUNT', count - #taken)
+    cursor = claimed[1]
+    for _, entry in ipairs(claimed[2]) do take(entry) end
+  until cursor == '0-0' or #taken == count
+  if #taken < count then
+    local read = redis.call('XREADGROUP', 'GROUP', group, who, 'COUNT', count - #taken, 'STREAMS', agenda, '>')
+    for _, entry in ipairs(read and read[1][2] or {}) do take(entry) end
   end
   return taken
 end
@@ -95,20 +130,41 @@ if act == 'begin' then
   return who
 end
 
-if act == 'renew' or act == 'give_back' then
-  local who, held = ARGV[2], {}
+if act == 'renew' then
+  local who, lost = ARGV[2], {}
+  look_around(who, agreed_ms())
   for place = 3, #ARGV do
     local id = ARGV[place]
-    if #redis.call('XPENDING', agenda, group, id, id, 1, who) == 1 then
-      if act == 'renew' then
-        redis.call('XCLAIM', agenda, group, who, 0, id, 'JUSTID')
-      else
-        redis.call('XCLAIM', agenda, group, who, 0, id, 'IDLE', released_ms, 'RETRYCOUNT', 0, 'JUSTID')
-      end
-      held[#held + 1] = id
+    local held = redis.call('XPENDING', agenda, group, id, id, 1)[1]
+    if held and held[2] == who then
+      redis.call('XCLAIM', agenda, group, who, 0, id, 'JUSTID')
+    else
+      lost[#lost + 1] = {id, held and held[2] or ''}
     end
   end
-  return held
+  return lost
+end
+
+if act == 'give_back' or act == 'pass_on' then
+  local who, id, game = ARGV[2], ARGV[3], ARGV[4]
+  if #redis.call('XPENDING', agenda, group, id, id, 1, who) == 0 then return '' end
+  if act == 'pass_on' then
+    local passed = passed_by(game)
+    if not passed:find(' ' .. who .. ' ', 1, true) then
+      redis.call('HSET', houses, game .. ':passed', passed:sub(2) .. who .. ' ')
+    end
+    if not others_may(look_around(who, agreed_ms()), game) then return '' end
+  end
+  give_back(who, id)
+  return who
+end
+
+if act == 'leave' then
+  local who = ARGV[2]
+  if #redis.call('XPENDING', agenda, group, '-', '+', 1, who) == 1 then return '' end
+  redis.call('XGROUP', 'DELCONSUMER', agenda, group, who)
+  redis.call('ZREM', workers, who)
+  return who
 end
 
 local entry, game, who, result = ARGV[2], ARGV[3], ARGV[4], ARGV[5]

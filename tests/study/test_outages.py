@@ -1,0 +1,163 @@
+"""A shared study whose Redis is full, stands still, or has lost what it had: run and workers wait for it, say so, and
+every game is played and counted once.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import closing, contextmanager
+
+import pytest
+
+from tests.study.runs import ENVIRONMENT, assert_like, begin, journal_lines, run_here_while
+from tests.study.test_shared import AGENDA, KEYS, Workers
+from tests.waiting import wait_until
+from wolfbus.testing.redis_server import RedisServer
+
+WAITING = "waiting for it, as long as it takes"
+GONE = "the agenda is gone: its Redis has lost its data, or somebody has removed it"
+
+
+@pytest.fixture
+def server(redis_server):
+    """A Redis of its own; `redis_server` is asked for to skip where there is none."""
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+def url(server):
+    return f"{server.url}?patience=0.5"
+
+
+@pytest.fixture
+def workers(url, gate):
+    with closing(Workers(url, gate, "1")) as workers:
+        yield workers
+
+
+@contextmanager
+def full(server):
+    server.command("CONFIG", "SET", "maxmemory", "1")
+    yield
+    server.command("CONFIG", "SET", "maxmemory", "0")
+
+
+@contextmanager
+def standing_still(server):
+    pid = int(re.search(rb"process_id:(\d+)", server.command("INFO", "server"))[1])
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+@contextmanager
+def killed_with_all_that_it_had(server):
+    server.kill()
+    yield
+    server.start()
+
+
+def line_of(process, pattern):
+    """Return the first line of a process that has a pattern."""
+    for line in process.stderr:
+        if pattern in line:
+            return line
+    raise AssertionError(f"it ended without {pattern}")
+
+
+@pytest.mark.parametrize("outage", [full, standing_still, killed_with_all_that_it_had])
+def test_a_redis_that_is_away_is_waited_for_and_every_game_is_played_once(
+    study, out, gate, whole, server, url, workers, outage
+):
+    first, second = workers.start(), workers.start()
+    run = begin(study, "--out", out, "--bus", url, "--share", AGENDA)
+    try:
+        wait_until(lambda: journal_lines(out) >= 4)
+        with outage(server):
+            # a run has nothing to write while it waits for results
+            for process in (first, second, run)[: 2 if outage is full else 3]:
+                line_of(process, WAITING)
+        gate.touch()
+        _, error = run.communicate(timeout=100)
+    finally:
+        run.kill()
+        run.communicate()
+    assert run.returncode == 0, error
+    assert (GONE in error) is (outage is killed_with_all_that_it_had)
+    for worker in (first, second):
+        assert worker.wait(60) == 0, worker.stderr.read()
+    assert_like(whole, out)
+    assert journal_lines(out) == 16
+
+
+def test_whoever_waits_for_a_redis_ends_at_once_when_asked_to(study, out, server, url, workers):
+    worker = workers.start()
+    run = begin(study, "--out", out, "--bus", url, "--share", AGENDA)
+    try:
+        wait_until(lambda: journal_lines(out) >= 1)
+        with standing_still(server):
+            for process in (worker, run):
+                line_of(process, WAITING)
+                process.terminate()
+            assert worker.wait(30) == 0
+            assert run.wait(30) == 130
+    finally:
+        run.kill()
+        run.communicate()
+
+
+def test_a_worker_whose_agenda_is_lost_for_good_says_so_and_fails(study, out, server, url, workers):
+    worker = workers.start()
+    run = begin(study, "--out", out, "--bus", url, "--share", AGENDA)
+    wait_until(lambda: journal_lines(out) >= 1)
+    run.kill()
+    run.communicate()
+    server.command("FLUSHALL")
+    _, error = worker.communicate(timeout=60)
+    assert worker.returncode == 1
+    assert error.splitlines()[-1] == f"wolfbus: {GONE}"
+
+
+def test_games_that_an_agenda_has_lost_are_put_on_it_again(study, out, gate, whole, server, url, workers):
+    worker = workers.start()
+
+    def evict():
+        wait_until(lambda: journal_lines(out) >= 2)
+        # as an eviction would: all but the study itself
+        server.command("DEL", *KEYS[:-1])
+        gate.touch()
+
+    done = run_here_while(evict, study, "--out", out, "--bus", url, "--share", AGENDA)
+    assert done.returncode == 0, done.stderr
+    assert worker.wait(60) == 0
+    assert_like(whole, out)
+
+
+IMPATIENT = """
+import sys
+from wolfbus import cli
+from wolfbus.running import agenda_executor
+
+agenda_executor._ALONE_S = 0.1
+cli.main(sys.argv[1:])
+"""
+
+
+def test_a_run_that_nobody_plays_says_so_and_says_who_comes(study, out, gate, url, workers):
+    gate.touch()
+    words = ["run", study, "--out", out, "--bus", url, "--share", AGENDA, "--quiet"]
+    with subprocess.Popen(
+        [sys.executable, "-c", IMPATIENT, *words], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    ) as run:
+        line_of(run, "no worker for 0.1 s: 16 games wait for one")
+        workers.start()
+        line_of(run, "1 worker on the agenda")
+        run.communicate(timeout=60)
+    assert run.returncode == 0
