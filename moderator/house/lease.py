@@ -46,6 +46,7 @@ class TermEnd:
         failed: whether a game of the session failed, or there were not enough agents for one.
         playing: games that were under way, where the bus may have forgotten that they ever began.
         news_before: `news_before` of its claim, where another has the house.
+        error: what the bus refused, where that ended it; None where it did not.
     """
 
     outcome: TermOutcome
@@ -53,6 +54,7 @@ class TermEnd:
     failed: bool = False
     playing: tuple[str, ...] = ()
     news_before: str | None = None
+    error: BusError | None = None
 
 
 def handed_over(stopping: Stopping) -> TermEnd:

@@ -347,18 +347,18 @@ class Term:
 
     # -- ending
 
-    def _end_term(self, outcome: TermOutcome, reason: str) -> None:
+    def _end_term(self, outcome: TermOutcome, reason: str, error: BusError | None = None) -> None:
         if self.end is None:
             playing = (*self._scheduler.interrupted, *self._scheduler.running) if outcome == "anew" else ()
             news_before = self._claim.news_before if outcome == "fenced" else None
-            self.end = TermEnd(outcome, reason, outcome == "lost", playing, news_before)
+            self.end = TermEnd(outcome, reason, outcome == "lost", playing, news_before, error)
 
     def _lose_bus(self, error: BusError) -> None:
         """End the term because the bus does not serve; after a request to stop that is a hand-over all the same."""
         if self._stopping.requested and isinstance(error, BusDown):
             self.end = self.end or handed_over(self._stopping)
         else:
-            self._end_term("lost", str(error))
+            self._end_term("lost", str(error), error)
 
     @property
     def _ends_in_order(self) -> bool:

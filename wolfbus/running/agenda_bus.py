@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,6 +118,9 @@ class _SaidKeeper:
 class _Copy:
     """Keeps a game that is played on another bus on that of the agenda.
 
+    What players say gets numbers of its own there: what was said in an earlier house may have later ids than what is
+    said in this one.
+
     Args:
         writer: writes there.
         house: the worker's.
@@ -128,6 +132,7 @@ class _Copy:
         self._writer = writer
         self._record, self._outbox = streams.record(house, game), streams.outbox(house, game)
         self._game = game
+        self._numbers = itertools.count(1)
         if earlier is not None:
             self.recorded(earlier.record)
             self.keep(sorted(earlier.messages, key=lambda entry: parse_id(entry.id)))
@@ -138,7 +143,10 @@ class _Copy:
 
     def keep(self, entries: Sequence[Entry]) -> None:
         """Keep what players say."""
-        self._append(self._outbox, entries)
+        self._append(
+            self._outbox,
+            [entry._replace(id=f"{number}-0") for entry, number in zip(entries, self._numbers, strict=False)],
+        )
 
     def close(self) -> None:
         """Do nothing: what is on its way goes on."""

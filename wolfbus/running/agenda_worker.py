@@ -130,6 +130,7 @@ class AgendaWorker:
         self._notice = OutageNotice(logger.warning)
         self._unreturned: list[tuple[str, str]] = []
         self._halted_entries: set[str] = set()
+        self._next_renewal = 0.0
         self.halts: Counter[str] = Counter()
         self._open_house()
 
@@ -138,6 +139,8 @@ class AgendaWorker:
         self._ending = False
         self._has_lost_bus = False
         self._overtaken: dict[str, str] = {}
+        # what is left there is of games of an earlier house
+        self._news = queue.SimpleQueue()
         self._unprocessed.clear()
         self._house = EmbeddedHouse(
             settings.url,
@@ -170,29 +173,10 @@ class AgendaWorker:
 
     def _play(self, stopping: Stopping) -> None:
         """Play in one house."""
-        next_renewal = time.monotonic()
+        self._next_renewal = time.monotonic()
         hasty = True
         try:
-            while not (stopping.requested or self._halt or self._overtaken or self._has_lost_bus):
-                try:
-                    if not self._playing and not self._agenda.is_open:
-                        break
-                    if time.monotonic() >= next_renewal:
-                        self._check_bus()
-                        if not self._renew():
-                            break
-                        self._house.renew_keys(HOUSE_KEPT_S)
-                        next_renewal = time.monotonic() + self._lease_s / _RENEWALS
-                    self._take()
-                    self._process_news()
-                    self._notice.back()
-                except AWAY as error:
-                    if not self._bus.is_shared:
-                        raise
-                    # its games go on as long as their own house can
-                    self._notice.away(error)
-                    next_renewal = 0.0
-                    stopping.wait(_PAUSE_S)
+            self._take_and_report(stopping)
             is_reached = self._break_off(self._halt.why if self._halt is not None else stopping.why or _OVERTAKEN)
             hasty = self._halt is not None or self._has_lost_bus or bool(self._playing)
             if not hasty:
@@ -209,6 +193,39 @@ class AgendaWorker:
         self._unreturned += [(self._name, claimed.entry) for claimed in self._playing.values()]
         self._playing.clear()
         self._halting.clear()
+
+    def _take_and_report(self, stopping: Stopping) -> None:
+        """Take games and report their results until this house can play no more of them, or nobody wants more."""
+        while not (stopping.requested or self._halt or self._overtaken or self._has_lost_bus):
+            try:
+                if not self._step():
+                    return
+                self._notice.back()
+            except BusError as error:
+                if not self._bus.is_shared:
+                    raise
+                if not isinstance(error, AWAY):
+                    # such as a record that it had, and has lost: then the agenda is lost as well, and begun anew
+                    self._give_up(error)
+                    continue
+                # its games go on as long as their own house can
+                self._notice.away(error)
+                self._next_renewal = 0.0
+                stopping.wait(_PAUSE_S)
+
+    def _step(self) -> bool:
+        """Take and report once; returns whether there may be more to play."""
+        if not self._playing and not self._agenda.is_open:
+            return False
+        if time.monotonic() >= self._next_renewal:
+            self._check_bus()
+            if not self._renew():
+                return False
+            self._house.renew_keys(HOUSE_KEPT_S)
+            self._next_renewal = time.monotonic() + self._lease_s / _RENEWALS
+        self._take()
+        self._process_news()
+        return True
 
     def _check_bus(self) -> None:
         """Give this house up if the bus that it plays on is away."""

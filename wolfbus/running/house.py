@@ -333,7 +333,7 @@ class EmbeddedHouse:
         try:
             ended = self._host.run(start_local=self._begin)
             in_order = ended.outcome in {"closed", "handed over"}
-            why = WolfError(ended.reason) if in_order else BusError(ended.reason)
+            why = WolfError(ended.reason) if in_order else ended.error or BusError(ended.reason)
         except WolfError as error:
             why = error
         except Exception as error:
