@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
@@ -146,3 +148,21 @@ class InThread(Generic[T]):
         if self._error:
             raise self._error[0]
         return self._result[0]
+
+
+@contextmanager
+def impostor(*replies: bytes) -> Iterator[int]:
+    """A server on a free port that answers whatever it is sent with `replies`, one for each packet."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            client, _ = listener.accept()
+            with client:
+                for reply in replies:
+                    client.recv(65536)
+                    client.sendall(reply)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()

@@ -5,37 +5,16 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
-from tests.bus.parts import OUT, entries, following
+from tests.bus.parts import OUT, entries, following, impostor
 from wolfbus.bus import open_bus
 from wolfbus.errors import BusDown, BusError, ConfigError
 from wolfbus.testing.redis_server import RedisServer
 
 SECRET = "hunter2/:@"
 QUOTED = "hunter2%2F%3A%40"
-
-
-@contextmanager
-def impostor(*replies: bytes) -> Iterator[int]:
-    """A server on a free port that answers whatever it is sent with `replies`, one for each packet."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            client, _ = listener.accept()
-            with client:
-                for reply in replies:
-                    client.recv(65536)
-                    client.sendall(reply)
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        yield listener.getsockname()[1]
-        thread.join()
 
 
 def test_memory_does_not_load_redis() -> None:
@@ -82,6 +61,7 @@ def test_a_named_memory_bus_is_shared_until_the_last_is_closed() -> None:
         (f"redis+cluster://host,{'a' * 64}.b", "host and port cannot be read"),
         (f"redis://user:{QUOTED}@host:port/0", "host and port cannot be read"),
         (f"redis://user:{SECRET}@host", "host"),
+        (f"redis://user:1/{SECRET}@host", "in a password / ? # @ : and % are written %2F %3F %23 %40 %3A %25"),
         ("redis://host/zero", "'zero' is no database number"),
         ("redis://host?db=1", "no option 'db'"),
         ("redis://host?patience=soon", "patience=soon"),
@@ -89,6 +69,7 @@ def test_a_named_memory_bus_is_shared_until_the_last_is_closed() -> None:
         ("redis://host?patience=nan", "patience=nan"),
         ("redis://host?ssl_ca_certs=x", "no option 'ssl_ca_certs'"),
         ("rediss://host?ssl_ca_certs=/no/such/file", "/no/such/file is no file"),
+        ("rediss://host?ssl_keyfile=/etc/hosts", "is the key to a certificate: name it too, by ssl_certfile"),
         ("unix://", "absolute path"),
         ("unix://run/redis.sock", "absolute path"),
         ("unix:///run/redis.sock?db=x", "'x' is no database number"),

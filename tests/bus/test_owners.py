@@ -200,3 +200,25 @@ def test_a_server_that_came_back_without_steps_it_had_confirmed_takes_no_more_un
         assert claim(bus, "first", LONG_S) == 2
         one_landing(bus.commit([step(2, 2), step(1, 2, game="other")]))
         bus.renew(HOUSE, "first", epoch_of(2), LONG_S)
+
+
+def test_a_clock_that_was_set_back_makes_no_lease_longer(redis_server: RedisServer, redis_url: str) -> None:
+    hour_ms = 3_600_000
+    with closing(open_bus(redis_url)) as bus:
+        claim(bus, "dead", SHORT_S)
+        later = str(int(time.time() * 1000) + hour_ms)
+        redis_server.command("HSET", streams.owner(HOUSE), "until", later)
+        assert bus.owner(HOUSE).left_s <= SHORT_S
+        with pytest.raises(HouseHeld) as caught:
+            claim(bus, "next", SHORT_S)
+        assert caught.value.left_s <= SHORT_S
+        run_out(bus)
+        assert claim(bus, "next") == 2
+
+
+def test_a_script_that_a_server_does_not_keep_is_sent_whole(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # as behind a proxy of several servers, where it was loaded into another
+    forget = "wolfbus.bus.redis.connection.Script._load"
+    monkeypatch.setattr(forget, lambda script, _link: setattr(script, "_sum", "0" * 40))
+    with closing(open_bus(redis_url)) as bus:
+        assert claim(bus, "first", LONG_S) == 1

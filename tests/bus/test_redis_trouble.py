@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from urllib.parse import quote
 
 import pytest
 
-from tests.bus.parts import AT_ONCE_S, SOON_S, claim
+from tests.bus.parts import AT_ONCE_S, SOON_S, claim, impostor
 from wolfbus.bus import open_bus
 from wolfbus.cli import FAILED, run
 from wolfbus.errors import BusDown, BusError
@@ -46,7 +51,7 @@ def test_no_password_a_wrong_one_and_one_too_many_are_told_apart(
     assert capsys.readouterr().err == f"wolfbus: {none}\n"
     assert refused(guarded.url.replace("://", "://default@")) == none
     wrong = refused(guarded.url.replace("://", "://:wrong@"))
-    assert wrong == f"{place} does not accept this user and password"
+    assert wrong.startswith(f"{place} does not accept this user and password (in an address,")
     assert refused(redis_url.replace("://", "://:needless@")).endswith("has no password: leave it out of the address")
     open_bus(guarded.url.replace("://", "://:right@")).close()
 
@@ -81,6 +86,112 @@ def test_a_socket_that_is_not_there_is_told_with_how_to_have_one() -> None:
     assert "start it (redis-server --unixsocket PATH), or check the path" in refused(
         "unix:///no/redis.sock?patience=0.1"
     )
+
+
+def test_a_port_where_no_redis_listens_is_told_so() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
+        line = refused(f"redis://127.0.0.1:{server.server_port}?patience=0.01")
+        server.shutdown()
+    assert line.endswith("what answers there is no Redis: check host and port")
+
+
+def test_a_server_with_all_the_connections_that_it_takes_says_so() -> None:
+    with RedisServer("--maxclients", "1") as server, socket.create_connection(("127.0.0.1", server.port)) as only:
+        only.sendall(b"PING\r\n")
+        assert only.recv(100)
+        line = refused(f"{server.url}?patience=0.1")
+    assert "raise its limit of connections (redis-cli CONFIG SET maxclients 10000)" in line
+
+
+def test_a_replica_is_told_at_once_and_again_at_the_end_of_the_patience(
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        RedisServer("--replicaof", f"127.0.0.1 {redis_server.port}") as replica,
+        closing(open_bus(f"{replica.url}?patience=0.2")) as bus,
+        pytest.raises(BusDown, match=r"takes no writes \(tried for 0.2 s\).*: give the address of its master$"),
+    ):
+        claim(bus)
+    (warning,) = [record.getMessage() for record in caplog.records if "trying again for now" in record.getMessage()]
+    assert "this is a replica: give the address of its master" in warning
+
+
+def test_a_port_that_speaks_tls_is_told_to_who_does_not(tls_files: tuple[Path, Path, Path]) -> None:
+    with RedisServer(tls=tls_files) as server:
+        line = refused(f"redis://127.0.0.1:{server.port}?patience=0.1")
+    assert line.endswith("check the port: an address of one that speaks TLS begins with rediss://")
+
+
+def test_a_server_that_asks_for_the_clients_certificate_gets_it_from_the_address(
+    tls_files: tuple[Path, Path, Path],
+) -> None:
+    certificate, key, _ = tls_files
+    with RedisServer("--tls-auth-clients", "yes", tls=tls_files) as server:
+        assert "ssl_certfile=FILE&ssl_keyfile=FILE" in refused(f"{server.url}&patience=0.1")
+        files = f"ssl_certfile={quote(str(certificate))}&ssl_keyfile={key}"
+        open_bus(f"{server.url.replace('rediss', 'valkeys')}&{files}").close()
+
+
+def test_an_expired_certificate_is_told_apart_from_one_of_an_unknown_authority(
+    tls_files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    _, key, _ = tls_files
+    request, old = tmp_path / "request.pem", tmp_path / "old.pem"
+    for words in (
+        f"req -new -subj /CN=wolfbus -addext subjectAltName=IP:127.0.0.1 -key {key} -out {request}",
+        f"x509 -req -copy_extensions copy -days -1 -in {request} -signkey {key} -out {old}",
+    ):
+        subprocess.run(["openssl", *words.split()], check=True, capture_output=True)
+    with RedisServer(tls=(old, key, old)) as server:
+        assert refused(server.url).endswith("its certificate has expired: renew it on the server")
+
+
+def test_a_server_without_hello_is_not_called_old() -> None:
+    with RedisServer("--rename-command", "HELLO", "") as server:
+        line = refused(server.url)
+    assert "does not know HELLO: it is older than 6.0, or a proxy, or the command was taken away" in line
+
+
+@pytest.mark.parametrize(
+    "hello",
+    [
+        b"*4\r\n$7\r\nversion\r\n$5\r\n7.2.0\r\n$2\r\nxx\r\n:3\r\n",
+        b"*4\r\n$7\r\nversion\r\n$5\r\ndf-v1\r\n$2\r\nid\r\n:3\r\n",
+        b"+OK\r\n",
+    ],
+    ids=["no id", "an odd version", "no list"],
+)
+def test_what_answers_hello_in_another_way_is_told_in_one_line(hello: bytes) -> None:
+    with impostor(hello) as port:
+        assert "is no Redis 7.0 or newer: to HELLO it says version" in refused(f"redis://127.0.0.1:{port}")
+
+
+def test_a_server_that_is_silent_for_long_is_one_line_in_the_log(
+    redis_server: RedisServer, redis_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("wolfbus.bus.redis.connection.SILENT_S", 0.05)
+    with closing(open_bus(redis_url)) as bus:
+        redis_server.command("CLIENT", "PAUSE", "300", "ALL")
+        assert bus.last_id("wolf:{house}:games") == "0-0"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"Redis at 127.0.0.1:{redis_server.port} has not answered for 0.05 s; waiting for it"
+    ]
+
+
+def test_a_bus_is_of_the_process_that_opened_it(redis_url: str) -> None:
+    code = """if True:
+        import os, sys
+        from wolfbus.bus import open_bus
+        bus = open_bus(sys.argv[1])
+        if os.fork() == 0:
+            bus.last_id("wolf:{house}:games")
+        print(os.waitstatus_to_exitcode(os.wait()[1]), bus.last_id("wolf:{house}:games"))
+    """
+    words = [sys.executable, "-W", "ignore", "-c", code, redis_url]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=SOON_S, check=True)
+    assert done.stdout == "1 0-0\n"
+    assert done.stderr.endswith("this bus was opened before a fork, by another process: open one in each\n")
 
 
 def cluster_of(*lines: str) -> RedisServer:

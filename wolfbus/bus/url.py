@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -17,9 +18,9 @@ from wolfbus.errors import ConfigError
 MASK: Final = "***"
 """Stands for user and password."""
 
-_FIRST_OPTION: Final = re.compile(r"\?(?:db|patience|ssl_ca_certs)=")
+_FIRST_OPTION: Final = re.compile(r"\?(?:db|patience|ssl_ca_certs|ssl_certfile|ssl_keyfile)=")
 # a path makes one slash of two
-_ADDRESS: Final = re.compile(r"\b(?:redis(?:\+cluster)?|rediss|unix)://?\S+")
+_ADDRESS: Final = re.compile(r"\b(?:redis(?:\+cluster)?|rediss|valkeys?|unix)://?\S+")
 
 
 def shown_url(url: str) -> str:
@@ -57,6 +58,9 @@ CLUSTER: Final = "redis+cluster"
 
 SCHEMES = ("redis", "rediss", "unix", CLUSTER)
 
+_SAME: Final = {"valkey": "redis", "valkeys": "rediss"}
+"""Other names of schemes."""
+
 PATIENCE_S = 30.0
 """How long a bus goes on trying after a break, unless the address says otherwise."""
 
@@ -68,10 +72,13 @@ OPENING_S = 3.0
 for one that is just starting, short for a wrong address."""
 
 _DEFAULT_PORT: Final = 6379
+_ENCODED: Final = "; in a password / ? # @ : and % are written %2F %3F %23 %40 %3A %25"
+
+_FILES: Final = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 _OPTIONS = {
     "redis": {"patience"},
-    "rediss": {"patience", "ssl_ca_certs"},
+    "rediss": {"patience", *_FILES},
     "unix": {"patience", "db"},
     CLUSTER: {"patience"},
 }
@@ -93,6 +100,8 @@ class Address:
         waits: whether the address itself names that patience; a server that is not up yet is then
             waited for as long.
         ca_certs: file of the certificates that vouch for a TLS server; None trusts the system's.
+        certificate: file of the client's own certificate for such a server; None for none.
+        key: file of the key to that; None where it stands in the same file.
         cluster: whether this is a node of a Redis Cluster, and a way to all of them.
         others: (host, port) of further nodes to ask for the others.
     """
@@ -106,6 +115,8 @@ class Address:
     password: str | None = field(default=None, repr=False)
     patience_s: float = PATIENCE_S
     ca_certs: str | None = None
+    certificate: str | None = None
+    key: str | None = None
     waits: bool = False
     cluster: bool = False
     others: tuple[tuple[str, int], ...] = ()
@@ -132,18 +143,13 @@ def read_address(url: str) -> Address:
     """Read ``redis[s]://[USER:PASSWORD@]HOST[:PORT][/DATABASE]``, ``unix://[USER:PASSWORD@]/PATH[?db=DATABASE]`` or
     ``redis+cluster://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]…]``.
 
-    Options behind ``?``: ``patience`` (seconds, > 0) for all, ``ssl_ca_certs`` (a file) for rediss, ``db`` for unix.
+    ``valkey[s]://`` is ``redis[s]://``. Options behind ``?``: ``patience`` (seconds, > 0) for all; ``ssl_ca_certs``,
+    ``ssl_certfile`` and ``ssl_keyfile`` (files) for rediss; ``db`` for unix.
 
     Raises:
         ConfigError: the address cannot be understood; the line never repeats a password.
     """
-    scheme, colon, _ = url.partition("://")
-    if not colon:
-        raise ConfigError(_without_scheme(url))
-    if scheme not in SCHEMES:
-        # Nothing behind the scheme is repeated: it may hold a password.
-        schemes = ", ".join(f"{name}://" for name in ("memory", *SCHEMES))
-        raise ConfigError(f"bus address: {f'{scheme}://'!r:.80} is not known; use {schemes}")
+    scheme, url = _scheme_of(url)
     try:
         first, rest = _nodes(url) if scheme == CLUSTER else (url, [])
         parts = urlsplit(first)
@@ -154,7 +160,13 @@ def read_address(url: str) -> Address:
             host.encode("idna")
     except ValueError:
         # The parser's own sentence may quote the part with the password.
-        raise ConfigError("bus address: host and port cannot be read (expected redis://HOST:PORT/DATABASE)") from None
+        raise ConfigError(
+            f"bus address: host and port cannot be read (expected redis://HOST:PORT/DATABASE{_ENCODED})"
+        ) from None
+    if "@" in f"{parts.path}{parts.query}{parts.fragment}" and scheme != "unix":
+        raise ConfigError(
+            f"bus address: it cannot be told where the password ends (expected redis://HOST:PORT{_ENCODED})"
+        )
     options = _options(parts)
     user = unquote(parts.username) if parts.username else None
     password = unquote(parts.password) if parts.password else None
@@ -172,9 +184,7 @@ def read_address(url: str) -> Address:
         raise ConfigError(f"bus address: {scheme}:// names no host (expected {scheme}://HOST:PORT/DATABASE)")
     if port == 0:
         raise ConfigError("bus address: 0 is no port")
-    ca_certs = options.get("ssl_ca_certs")
-    if ca_certs is not None and not Path(ca_certs).is_file():
-        raise ConfigError(f"bus address: ssl_ca_certs={ca_certs} is no file")
+    ca_certs, certificate, key = _files(options)
     return Address(
         "tls" if scheme == "rediss" else "tcp",
         parts.hostname,
@@ -185,10 +195,25 @@ def read_address(url: str) -> Address:
         password,
         patience_s,
         ca_certs,
+        certificate,
+        key,
         waits,
         scheme == CLUSTER,
         others,
     )
+
+
+def _scheme_of(url: str) -> tuple[str, str]:
+    """Return an address's scheme, and the address under it; raises ConfigError."""
+    scheme, colon, behind = url.partition("://")
+    if not colon:
+        raise ConfigError(_without_scheme(url))
+    scheme = _SAME.get(scheme, scheme)
+    if scheme not in SCHEMES:
+        # Nothing behind the scheme is repeated: it may hold a password.
+        schemes = ", ".join(f"{name}://" for name in ("memory", *SCHEMES))
+        raise ConfigError(f"bus address: {f'{scheme}://'!r:.80} is not known; use {schemes}")
+    return scheme, f"{scheme}://{behind}"
 
 
 def _nodes(url: str) -> tuple[str, list[str]]:
@@ -242,6 +267,16 @@ def _options(parts: SplitResult) -> dict[str, str]:
             listed = ", ".join(sorted(allowed))
             raise ConfigError(f"bus address: {parts.scheme}:// has no option {name!r} (it has: {listed})")
     return options
+
+
+def _files(options: Mapping[str, str]) -> tuple[str | None, ...]:
+    """Return the files that are named: of authorities, of the client's certificate, of its key; raises ConfigError."""
+    for name in _FILES:
+        if (file := options.get(name)) is not None and not Path(file).is_file():
+            raise ConfigError(f"bus address: {name}={file} is no file")
+    if "ssl_keyfile" in options and "ssl_certfile" not in options:
+        raise ConfigError("bus address: ssl_keyfile is the key to a certificate: name it too, by ssl_certfile")
+    return tuple(map(options.get, _FILES))
 
 
 def _seconds(text: str | None) -> float:

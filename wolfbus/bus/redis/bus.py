@@ -213,13 +213,14 @@ class RedisBus:
 
         def work(link: RedisLink) -> Owner:
             # No script: those who only watch may not run any.
-            replies = link.exchange([("HMGET", key, "epoch", "holder", "until"), ("TIME",)])
+            replies = link.exchange([("HMGET", key, "epoch", "holder", "until", "lease"), ("TIME",)])
             for reply in replies:
                 if isinstance(reply, ResponseError):
                     raise refusal(reply, doing) from reply
-            (epoch, holder, ending), (seconds, micros) = replies
+            (epoch, holder, ending, lease), (seconds, micros) = replies
             now_ms = int(seconds) * 1000 + int(micros) // 1000
-            left_s = max(0, int(ending or 0) - now_ms) / 1000
+            left_ms = max(0, int(ending or 0) - now_ms)
+            left_s = min(left_ms, int(lease or left_ms)) / 1000
             return Owner((holder or b"").decode(errors="replace"), int(epoch or 0), left_s, int(ending or 0) > 0)
 
         return self._links.run(key, work)

@@ -7,6 +7,9 @@ Scripts are loaded once, called by their sum, and loaded again when the server f
 
 from __future__ import annotations
 
+import logging
+import re
+import select
 from collections.abc import Callable, Sequence
 from importlib import resources
 from typing import Any, Final, Protocol, cast
@@ -35,8 +38,15 @@ from wolfbus.bus.redis.trouble import FULL, UNSERVED, cluster_advice, login_refu
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusError, BusFull, NotAllowed
 
+logger = logging.getLogger(__name__)
+
 NEEDED = (7, 0)
 """Oldest server that will do: ids of the form ``EPOCH-*``, ``XINFO STREAM`` with counts, ACLs per direction."""
+
+_NEEDED_TEXT: Final = ".".join(map(str, NEEDED))
+
+SILENT_S: Final = 5.0
+"""Seconds without a reply after which that is logged."""
 
 CONNECT_TIMEOUT_S = 5.0
 REPLY_TIMEOUT_S = 10.0
@@ -136,11 +146,12 @@ class RedisLink:
     ) -> None:
         self.address = address
         self.asking = False
+        self._reply_s = opening_s
         self._connection = _connection(address, opening_s, min(CONNECT_TIMEOUT_S, opening_s))
         try:
             self._connection.connect()
             self.client_id = self._shake_hands(address)
-            self._connection.wait_for_replies(reply_timeout_s)
+            self.wait_for_replies(reply_timeout_s)
         except AuthenticationError as error:
             self.close()
             raise BusError(login_refusal(address, str(error))) from error
@@ -156,13 +167,21 @@ class RedisLink:
         (reply,) = self.exchange([("HELLO", 2, "SETNAME", CLIENT_NAME)])
         if isinstance(reply, ResponseError):
             if "unknown command" in str(reply):
-                raise BusError(_too_old(address, "older than 6.0"))
+                raise BusError(
+                    f"Redis at {address.place} does not know HELLO: it is older than 6.0, or a proxy, or the command "
+                    f"was taken away (rename-command); wolfbus needs {_NEEDED_TEXT} or newer, with HELLO"
+                )
             raise reply
-        facts = dict(zip(reply[::2], reply[1::2], strict=True))
-        version = facts[b"version"].decode()
-        if tuple(int(part) for part in version.split(".")[:2]) < NEEDED:
-            raise BusError(_too_old(address, version))
-        return int(facts[b"id"])
+        facts = dict(zip(reply[::2], reply[1::2], strict=False)) if isinstance(reply, list) else {}
+        version, client_id = facts.get(b"version", b""), facts.get(b"id")
+        numbers = re.match(rb"(\d+)\.(\d+)", version)
+        if numbers is None or not isinstance(client_id, int):
+            hello = f"to HELLO it says version {version!r:.40}, id {client_id!r:.40}"
+            raise BusError(f"what answers at {address.place} is no Redis {_NEEDED_TEXT} or newer: {hello}")
+        if tuple(map(int, numbers.groups())) < NEEDED:
+            version = version.decode(errors="replace")
+            raise BusError(f"Redis at {address.place} has version {version}; wolfbus needs {_NEEDED_TEXT} or newer")
+        return client_id
 
     def fileno(self) -> int:
         """Return the socket's number, for selectors."""
@@ -170,6 +189,7 @@ class RedisLink:
 
     def wait_for_replies(self, seconds: float) -> None:
         """Wait no longer for a reply than this from now on."""
+        self._reply_s = seconds
         self._connection.wait_for_replies(seconds)
 
     def send(self, commands: Sequence[Sequence[Word]]) -> None:
@@ -220,7 +240,18 @@ class RedisLink:
     def exchange(self, commands: Sequence[Sequence[Word]]) -> list[Any]:
         """Send commands and return their replies; see `receive`."""
         self.send(commands)
-        return [self.receive() for _ in commands]
+        if self._reply_s <= SILENT_S or self._answers_soon():
+            return [self.receive() for _ in commands]
+        logger.warning("Redis at %s has not answered for %g s; waiting for it", self.address.place, SILENT_S)
+        self._connection.wait_for_replies(self._reply_s - SILENT_S)
+        replies = [self.receive() for _ in commands]
+        self._connection.wait_for_replies(self._reply_s)
+        return replies
+
+    def _answers_soon(self) -> bool:
+        waiting = select.poll()
+        waiting.register(self, select.POLLIN)
+        return bool(waiting.poll(SILENT_S * 1000))
 
     def ask(self, *command: Word, doing: str) -> Any:
         """Send one command and return its reply.
@@ -254,11 +285,6 @@ def refusal(error: ResponseError, doing: str, stream: str = "") -> BusError:
     return BusError(f"{doing}: {error}")
 
 
-def _too_old(address: Address, version: str) -> str:
-    needed = ".".join(str(part) for part in NEEDED)
-    return f"Redis at {address.place} has version {version}; wolfbus needs {needed} or newer"
-
-
 def _connection(address: Address, reply_timeout_s: float, connect_timeout_s: float) -> _Connection:
     options: dict[str, Any] = {
         "db": address.database,
@@ -282,6 +308,7 @@ def _connection(address: Address, reply_timeout_s: float, connect_timeout_s: flo
         options |= {"host": address.host, "port": address.port, "socket_keepalive": True}
     if address.kind == "tls":
         options |= {"ssl_cert_reqs": "required", "ssl_check_hostname": True, "ssl_ca_certs": address.ca_certs}
+        options |= {"ssl_certfile": address.certificate, "ssl_keyfile": address.key}
     make: Callable[..., Any] = {"tcp": _Tcp, "tls": _Tls, "unix": _Unix}[address.kind]
     connection: _Connection = make(**options)
     # Else every connection of a user without CLIENT would leave two denials in the server's ACL LOG.
@@ -318,6 +345,9 @@ class Script:
             # A restarted or flushed server. Calls that were carried out all the same come twice.
             self._load(link)
             replies = link.exchange([("EVALSHA", self._sum, *words) for words in calls])
+        if any(isinstance(reply, NoScriptError) for reply in replies):
+            # behind a proxy of several servers each has scripts of its own
+            replies = link.exchange([("EVAL", self._text, *words) for words in calls])
         return replies
 
     def _load(self, link: RedisLink) -> None:

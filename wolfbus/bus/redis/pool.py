@@ -6,7 +6,10 @@ Each goes to the node that serves the call's key, where the address is a cluster
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
+import re
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -17,8 +20,8 @@ from redis.exceptions import AskError, MovedError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from wolfbus.bus.redis.connection import BROKEN, REPLY_TIMEOUT_S, RedisLink, Script, UnsavedError, Word, refusal
-from wolfbus.bus.redis.trouble import is_lasting, unreachable
-from wolfbus.bus.url import Address
+from wolfbus.bus.redis.trouble import is_lasting, remedy, unreachable
+from wolfbus.bus.url import Address, read_address
 from wolfbus.errors import BusDown, BusError, BusUnsaved
 from wolfbus.patience import Backoff, Patience
 
@@ -132,6 +135,19 @@ class Nodes:
         self._up_to_date = True
 
 
+def warn_of_eviction(url: str) -> None:
+    """Warn of a Redis that throws away data when its memory is full; not where it may not be asked."""
+    with contextlib.closing(Links(read_address(url))) as links, contextlib.suppress(BusError):
+        for reply in links.run_everywhere(lambda link: link.ask("INFO", "memory", doing="its maxmemory-policy")):
+            policy = re.search(r"maxmemory_policy:(\S+)", reply.decode())
+            if policy is not None and policy[1] != "noeviction":
+                logger.warning(
+                    "this Redis throws away data when its memory is full (maxmemory-policy %s), which breaks games: "
+                    "redis-cli CONFIG SET maxmemory-policy noeviction",
+                    policy[1],
+                )
+
+
 class Outage:
     """How long to go on after a break: the first next try comes at once, the others after growing pauses.
 
@@ -156,9 +172,9 @@ class Outage:
             # the first break is often an idle connection that the server closed
             return 0.0
         if pause is None:
-            why = str(error).rstrip(". ")
+            why = "; ".join(filter(None, (str(error).rstrip(". "), remedy(error))))
             unsaved = isinstance(error, UnsavedError)
-            failure = "takes no writes" if unsaved else "cannot be reached"
+            failure = "takes no writes" if unsaved or "read only" in why else "cannot be reached"
             line = f"Redis at {self._address.place} {failure} (tried for {self._patience_s:g} s): {why}"
             raise (BusUnsaved(line) if unsaved else BusDown(line)) from error
         return pause
@@ -181,10 +197,13 @@ class Links:
         self._reply_s = min(REPLY_TIMEOUT_S, address.patience_s)
         self._idle: dict[Address, deque[RedisLink]] = {}
         self._closed = threading.Event()
-        self._warned_of_unsaved = False
+        self._warned = False
+        self._process = os.getpid()
 
     def check_open(self) -> None:
-        """Raise BusDown if `close` was called."""
+        """Raise BusDown if `close` was called, or BusError in another process, which would read the replies of this."""
+        if os.getpid() != self._process:
+            raise BusError("this bus was opened before a fork, by another process: open one in each")
         if self._closed.is_set():
             raise BusDown(f"the bus to Redis at {self.address.place} was closed")
 
@@ -272,11 +291,13 @@ class Links:
             try:
                 return attempt()
             except (*BROKEN, AskError) as error:
-                if isinstance(error, UnsavedError) and not self._warned_of_unsaved:
-                    # somebody has to make room, so nobody should wait to hear of it
-                    self._warned_of_unsaved = True
-                    logger.warning("Redis at %s: %s; trying again for now", self.address.place, error)
-                self._closed.wait(outage.pause_s(error))
+                pause = outage.pause_s(error)
+                advice = "make room there" if isinstance(error, UnsavedError) else remedy(error) if pause else ""
+                if advice and not self._warned:
+                    # somebody has to do something, so nobody should wait to hear of it
+                    self._warned = True
+                    logger.warning("Redis at %s: %s; %s; trying again for now", self.address.place, error, advice)
+                self._closed.wait(pause)
 
     def _run_at_owner(self, key: str, work: Callable[[RedisLink], T]) -> T:
         node = self.nodes.serving(key)

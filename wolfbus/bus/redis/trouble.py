@@ -1,7 +1,8 @@
-"""What to do about a Redis that is away, lets nobody in, is full or is a cluster: a line each."""
+"""What to do about a Redis that is away, lets nobody in, is full or is a cluster: one table, and a line each."""
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Iterator
 from typing import Final
@@ -18,8 +19,28 @@ UNSERVED: Final = "Hash slot not served"
 """What a cluster replies for keys that none of its nodes was ever given."""
 
 _LOCAL: Final = ("localhost", "127.", "::1")
-_OTHER_NAME: Final = (62, 64)
-"""OpenSSL's numbers for a certificate that is for another host name or another address."""
+_AUTHORITY: Final = (
+    "nobody known here vouches for its certificate: add ?ssl_ca_certs=FILE to the address, the certificate of its "
+    "authority, or the server's own if it is self-signed"
+)
+_CLIENT_CERTIFICATE: Final = (
+    "perhaps it asks for a certificate of the client: add ?ssl_certfile=FILE&ssl_keyfile=FILE to the address"
+)
+_REMEDIES: Final = (
+    ("read only replica|link with master is down", "this is a replica: give the address of its master"),
+    ("max number of clients", "raise its limit of connections (redis-cli CONFIG SET maxclients 10000), or end some"),
+    ("loading the dataset", "it is still reading its data; ?patience=SECONDS waits longer"),
+    ("protocol error, got", "what answers there is no Redis: check host and port"),
+    ("permission denied", "this user may not open that socket: see who owns it, and unixsocketperm in redis.conf"),
+    ("name or service not known|name resolution|nodename nor servname", "check the name of the host"),
+    ("certificate has expired", "its certificate has expired: renew it on the server"),
+    ("certificate is not yet valid", "its certificate is not valid yet: look at its dates, and at the clock here"),
+    ("(hostname|ip address) mismatch", "its certificate is for another host: give the host by the name in it"),
+    ("certificate verify failed", _AUTHORITY),
+    ("certificate required|handshake failure|eof occurred in violation", _CLIENT_CERTIFICATE),
+    ("reset by peer|closed by server", "check the port: an address of one that speaks TLS begins with rediss://"),
+)
+"""What is said of a broken connection, by the server or the system, and what helps. The first that fits counts."""
 
 
 def unreachable(address: Address, tried_s: float, error: Exception) -> BusDown:
@@ -49,7 +70,10 @@ def login_refusal(address: Address, reply: str) -> str:
         )
     if "without any password configured" in reply:
         return f"Redis at {address.place} has no password: leave it out of the address"
-    return f"Redis at {address.place} does not accept this user and password"
+    return (
+        f"Redis at {address.place} does not accept this user and password (in an address, all of them but letters, "
+        "digits and -._~ is written as %XX: %40 for @)"
+    )
 
 
 def cluster_advice(reply: str) -> str:
@@ -63,27 +87,28 @@ def cluster_advice(reply: str) -> str:
     )
 
 
+def remedy(error: BaseException) -> str:
+    """Return what helps against a broken connection, by what went wrong; "" where that alone does not tell."""
+    words = " ".join(str(cause) for cause in _causes(error))
+    return next((advice for pattern, advice in _REMEDIES if re.search(pattern, words, re.IGNORECASE)), "")
+
+
 def _remedy(address: Address, error: Exception) -> str:
-    for cause in _causes(error):
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            if cause.verify_code in _OTHER_NAME:
-                return "its certificate is for another host: give the host by the name in it"
-            return (
-                "nobody known here vouches for its certificate: add ?ssl_ca_certs=FILE to the "
-                "address, the certificate of its authority, or the server's own if it is "
-                "self-signed"
-            )
+    """Return what to do about a server that was never reached."""
+    if advice := remedy(error):
+        return advice
+    waits = "; ?patience=SECONDS waits longer"
     if address.cluster:
-        return "check that these nodes of the cluster run and listen there; ?patience=SECONDS waits longer"
+        return f"check that these nodes of the cluster run and listen there{waits}"
     if address.kind == "tls":
         return "check the address, and that it runs there and speaks TLS (without TLS an address begins with redis://)"
-    if address.kind == "unix":
-        start = "redis-server --unixsocket PATH"
-        return f"start it ({start}), or check the path; ?patience=SECONDS waits longer"
-    if address.host.startswith(_LOCAL):
+    nobody_listens = re.search("refused|no such file", str(error), re.IGNORECASE) is not None
+    if address.kind == "unix" and nobody_listens:
+        return f"start it (redis-server --unixsocket PATH), or check the path{waits}"
+    if address.host.startswith(_LOCAL) and nobody_listens:
         start = f"redis-server --port {address.port}, or docker run -p {address.port}:6379 redis:7"
-        return f"start it ({start}), or check the address; ?patience=SECONDS waits longer"
-    return "check the address, and that it runs and listens there; ?patience=SECONDS waits longer"
+        return f"start it ({start}), or check the address{waits}"
+    return f"check the address, and that it runs and listens there{waits}"
 
 
 def _scheme(address: Address) -> str:
