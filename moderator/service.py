@@ -103,6 +103,10 @@ def _term(
         if bus is None:
             return TermEnd("handed over", stopping.why)
         stack.callback(bus.close)
+        if before is None and not bus.in_process:
+            from wolfbus.bus.redis.pool import warn_of_eviction
+
+            warn_of_eviction(settings.url)
         tickets = Tickets(settings.url, settings.house) if settings.tickets else None
         if tickets is not None:
             stack.callback(tickets.close)

@@ -7,9 +7,8 @@ the record's head, which seals all of it. Annotations of anything else are refus
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +21,7 @@ from analytics.rows import AnnotationRow, GameRows
 from analytics.rows.annotation import Sort, Stance
 from analytics.rows.fields import statement_id
 from wolfbus.errors import RecordError, WolfError, first_fault
+from wolfbus.files import lock
 from wolfbus.files.canonical import canonical
 from wolfbus.files.whole_file import read_whole, write_whole
 from wolfbus.game.vocabulary import Deception
@@ -201,20 +201,15 @@ def rows_of(files: Iterable[Annotations], head: str, game: GameRows) -> Iterator
             yield AnnotationRow(annotator=file.name, sort=file.header.sort, **members)
 
 
-@contextmanager
-def alone(path: Path) -> Iterator[None]:
+def alone(path: Path) -> AbstractContextManager[None]:
     """Write a file of annotations alone; the lock ends with the process, however that ends.
 
     Raises:
         WolfError: somebody else is writing it.
     """
     path.parent.mkdir(exist_ok=True)
-    with path.with_name(f".{path.name}.lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise WolfError(f"{path}: another run is writing it; one at a time") from None
-        yield
+    refusal = WolfError(f"{path}: another run is writing it; one at a time")
+    return lock.alone(path.with_name(f".{path.name}.lock"), refusal)
 
 
 def write(path: Path, header: Header, lines: Iterable[Annotation]) -> None:

@@ -269,6 +269,10 @@ class SessionArchive:
             if archive.lines != closed.lines or archive.head != closed.hash:
                 self._compare(name, game, archive, closed)
                 return
+            if not archive.is_intact():
+                archive.reload()
+                self._retry_record(name, game, archive, "somebody else has changed the file")
+                return
             rows, size = self._finish_file(game, archive)
         self._subscriptions.unfollow(name)
         del self._games[name]
@@ -309,6 +313,7 @@ class SessionArchive:
             rows.winner if rows is not None else None,
             rows is not None,
             game.error,
+            rows is not None and rows.spoilt,
         )
         self._index.put(archived, closed, rows, size)
         if rows is not None:

@@ -153,7 +153,7 @@ class ArchiveIndex:
         numbers = {game.archived.number for game in self._games.values()} | set(under_way)
         for name in [name for name, game in self._games.items() if is_settled(name, game.archived.number)]:
             archived = self._games.pop(name).archived
-            if archived.fine:
+            if archived.fine and not archived.spoilt:
                 self.settled += 1
             elif len(self._failings) < FAILINGS_AT_MOST:
                 self._failings.append(archived)

@@ -6,10 +6,11 @@ everything is taken up from it, and the bus is read on behind its last whole lin
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -141,6 +142,22 @@ class GameArchive:
         except OSError as error:
             raise RecordError(f"{self.path.parent}: {reason_of(error)}") from None
 
+    def is_intact(self) -> bool:
+        """Return whether a file that is being written has the lines that were written, and ends with the last."""
+        if self._file is None:
+            return True
+        try:
+            lines = self.path.read_bytes().splitlines()
+        except OSError:
+            return False
+        return len(lines) == self.lines and self.head.encode() in lines[-1]
+
+    def reload(self) -> None:
+        """Take up what is left of the file, which somebody else has changed."""
+        with contextlib.suppress(RecordError):
+            self.close()
+        self._refold(None if self.path.is_file() else 0)
+
     def close(self) -> None:
         """Write everything to the disk and close the file, if it is open.
 
@@ -225,7 +242,7 @@ class GameArchive:
         """Start anew and read the file's first lines again, or all of them."""
         self._seals.clear()
         self._fold, self.unmeasured, self.position = GameFold(), None, None
-        with closing(open_lines(self.path)) as lines_read:
+        with closing(open_lines(self.path)) if lines != 0 else nullcontext(()) as lines_read:
             reader = read_record(islice(lines_read, lines), tolerant=True)
             for recorded in reader:
                 self._count(recorded)

@@ -33,6 +33,7 @@ class ArchivedGame:
         winner: who won; None if nobody did, or the game cannot be measured.
         counted: whether the metrics hold it.
         error: why the record is not whole or not measured, None if all is well.
+        spoilt: whether too many answers of a seat are defaults for want of a reply.
     """
 
     game: str
@@ -44,6 +45,7 @@ class ArchivedGame:
     winner: Winner
     counted: bool
     error: str | None
+    spoilt: bool = False
 
     @property
     def fine(self) -> bool:
@@ -64,7 +66,7 @@ class Results:
         metrics: `Metrics` over those that count.
         failed: games that the moderator says have failed.
         error: what else went wrong, None for nothing.
-        settled: games whose records are whole, and that are no longer listed one by one.
+        settled: games whose records are whole, and that are no longer listed one by one; none is spoilt.
     """
 
     house: str
@@ -81,6 +83,11 @@ class Results:
     def fine(self) -> bool:
         """Whether every game ended by the rules, and every record is whole."""
         return not self.failed and self.error is None and all(game.fine for game in self.games)
+
+    @property
+    def spoilt(self) -> int:
+        """Games that are spoilt."""
+        return sum(game.spoilt for game in self.games)
 
     @property
     def count(self) -> int:
@@ -114,6 +121,8 @@ class Results:
         )
         if results["failed"]:
             line += f", {results['failed']} failed"
+        if self.spoilt:
+            line += f", {self.spoilt} spoilt"
         return line if self.error is None else f"{line}; {self.error}"
 
     def report(self) -> str:

@@ -27,6 +27,7 @@ from wolfbus.errors import BusError, NotAllowed, RecordError, StreamLost, WolfEr
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.house import Archived
 from wolfbus.service.lifecycle import Health, Stopping
+from wolfbus.service.session import lost_data
 
 logger = logging.getLogger(__name__)
 
@@ -289,8 +290,7 @@ class ArchiveService:
         bus, house = self._member.bus, self._house
         if not game:
             if not bus.entries(streams.games(house), limit=1):
-                reason = f"the bus lost its data: house {house} has no games there any more"
-                self._call(self._archive.declare_missing, "", reason)
+                self._call(self._archive.declare_missing, "", lost_data(house))
             return
         record = streams.record(house, game)
         first = bus.entries(record, limit=1)

@@ -13,6 +13,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, BusError, BusUnsaved, HouseHeld
 from wolfbus.service.lifecycle import Health, Stopping
+from wolfbus.service.session import lost_data
 
 logger = logging.getLogger(__name__)
 
@@ -29,11 +30,6 @@ TermOutcome: TypeAlias = Literal["closed", "handed over", "fenced", "lost", "ane
 """closed: the session is over · handed over: the service was stopped, and another may go on · fenced: another has the
 house · lost: the bus lost its data, or was away for too long · anew: the bus has gone backwards, and this moderator
 should claim the house again and go on from what is left."""
-
-
-def lost_data(house: str) -> str:
-    """Return why nobody goes on with a house of which the bus has lost everything."""
-    return f"the bus lost its data: it knows nothing of house {house} any more"
 
 
 @dataclass(frozen=True, slots=True)

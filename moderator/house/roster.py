@@ -180,6 +180,10 @@ class Roster:
         """Return how many seats of games under way an agent has."""
         return self._seated[agent]
 
+    def absent(self, now: float) -> dict[str, int]:
+        """Return how many seats of games under way agents have who are not here."""
+        return {agent: seats for agent, seats in sorted(self._seated.items()) if not self.is_present(agent, now)}
+
     def offers(self, now: float) -> dict[str, Offer]:
         """Return what those who are here can take in the next game; who can take nothing is left out."""
         offers: dict[str, Offer] = {}

@@ -26,6 +26,7 @@ from moderator.house.waiting import (
 from wolfbus.bus import streams
 from wolfbus.errors import BusError, WolfError
 from wolfbus.files.printable import counted
+from wolfbus.messages.defaults import spoilt_in_words
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened
 from wolfbus.service.session import game_id
@@ -330,6 +331,8 @@ class Scheduler:
         # who asked for a game says what came of it
         is_expected = error is None or self._settings.agenda is not None
         logger.log(logging.INFO if is_expected else logging.ERROR, "%s", result.line(), extra={"game": name})
+        if result.spoilt:
+            logger.warning("game %d %s", number, spoilt_in_words(result.spoilt), extra={"game": name})
         self._report(result)
         if self._settings.agenda is not None:
             self._settings.agenda.remove(name)

@@ -18,7 +18,7 @@ from wolfbus.game.config import GameConfig
 from wolfbus.game.draws import game_seed
 from wolfbus.game.fresh import fresh_seed
 from wolfbus.game.vocabulary import Winner
-from wolfbus.messages.base import GameId
+from wolfbus.messages.base import GameId, SeatName
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
@@ -224,11 +224,16 @@ class GameReport:
     error: str | None = None
     over: GameOver | None = field(default=None, repr=False)
 
+    @property
+    def spoilt(self) -> tuple[SeatName, ...]:
+        """The seats of whose answers too many are defaults for want of a reply."""
+        return self.over.ended.spoilt if self.over is not None and self.over.ended is not None else ()
+
     def as_json(self) -> dict[str, object]:
         """Return the result as plain values."""
         values = asdict(replace(self, over=None))
         del values["over"]
-        return values
+        return {**values, "spoilt": list(self.spoilt)}
 
     def line(self) -> str:
         """Return the result in words."""

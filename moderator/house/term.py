@@ -17,12 +17,13 @@ from moderator.engine.context import GameOver, HouseContext
 from moderator.house.closing import BROKE_DOWN, END_S, Closing
 from moderator.house.games import Games
 from moderator.house.housekeeping import Housekeeper
-from moderator.house.lease import Claim, Lease, TermEnd, TermOutcome, handed_over, has_news, lost_data
+from moderator.house.lease import Claim, Lease, TermEnd, TermOutcome, handed_over, has_news
 from moderator.house.lobby import Lobby
-from moderator.house.roster import Roster, Tickets
+from moderator.house.roster import AWAY_AFTER, Roster, Tickets
 from moderator.house.scheduler import Scheduler
 from moderator.house.session import NEWS_AT_LEAST, Archives, GameSummaries, HouseSession
 from moderator.house.settings import GameReport, ModeratorSettings
+from moderator.house.waiting import WaitingNotice, absent_line
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
@@ -30,6 +31,7 @@ from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StreamLost, WolfError
 from wolfbus.files.printable import printable
 from wolfbus.service.lifecycle import Health, Stopping
+from wolfbus.service.session import lost_data
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +86,9 @@ class Term:
         self._bus_is_away = False
         self._warned_of_no_archive = False
         self._next_housekeeping = 0.0
+        self._absence = WaitingNotice(None)
+        # whoever plays is heard of until then
+        self._absence_from = time.monotonic() + AWAY_AFTER * settings.heartbeat_s
         self._closing: Closing | None = None
         self.end: TermEnd | None = None
         if settings.lease_s:
@@ -337,6 +342,7 @@ class Term:
     def _housekeep(self) -> None:
         self._lobby.admit_new_tickets()
         self._lobby.sum_up()
+        self._warn_of_absence(time.monotonic())
         self._games.send_cursors()
         cursors = self._bus.cursors(self._name)
         self._session.catch_up(self._bus, self._name)
@@ -344,6 +350,15 @@ class Term:
         news = max(self._session.news, NEWS_AT_LEAST)
         agents = set(self._lobby.names) - self._settings.local_agents
         self._housekeeper.tidy_house(agents, cursors, news, self._settings.mailbox)
+
+    def _warn_of_absence(self, now: float) -> None:
+        absent = self._roster.absent(now)
+        for agent in self._settings.local_agents:
+            absent.pop(agent, None)
+        if not absent or now < self._absence_from:
+            self._absence.end()
+        elif self._absence.is_due(line := absent_line(absent), now):
+            logger.warning("%s", line)
 
     # -- ending
 

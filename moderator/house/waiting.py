@@ -171,6 +171,15 @@ def _command(target: str, brain: str, seats: int) -> str:
     return f"wolfbus player {target} --brain {shlex.quote(printable(brain, _BRAIN_SHOWN))} --seats {seats}"
 
 
+def absent_line(absent: Mapping[str, int]) -> str:
+    """Return in one line who has seats of games under way and is not here, and what helps."""
+    agents = [f"{agent} ({counted(seats, 'seat')})" for agent, seats in absent.items()]
+    return (
+        f"not here, with seats of games under way: {_listed(agents, NAMES_SHOWN)}; their requests time out until "
+        "somebody is started under the same name (--name)"
+    )
+
+
 class WaitingNotice:
     """Says the same thing only now and then, and knows how long it has been waiting.
 

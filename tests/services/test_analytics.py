@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import runpy
 import sys
@@ -14,6 +15,7 @@ from analytics.findings import metrics
 from analytics.gather import fold
 from tests.proving import prove
 from tests.services.fed import HOUSE, FedHouse, Record, ask
+from tests.waiting import wait_until
 from wolfbus.bus import streams
 from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import unpack
@@ -243,3 +245,23 @@ def test_the_package_itself_is_the_command(monkeypatch, capsys):
         runpy.run_module("analytics", run_name="__main__")
     assert left.value.code == 0
     assert capsys.readouterr().out.startswith("Usage: wolfbus analytics")
+
+
+@pytest.mark.parametrize("change", ["cut", "moved", "written"])
+def test_a_record_whose_file_somebody_else_changes_is_taken_from_the_bus_again(site, change, caplog):
+    with site.service() as service:
+        site.house.begin(site.first, lines=30)
+        wait_until(lambda: site.path(site.first).exists() and site.is_kept(site.first, 30))
+        if change == "cut":
+            os.truncate(site.path(site.first), 100)
+        elif change == "moved":
+            site.path(site.first).rename(site.folder / "rotated.1")
+        else:
+            with site.path(site.first).open("ab") as file:
+                file.write(b"nonsense\n")
+        site.house.end(site.first)
+        assert site.archived(site.first) == [None]
+        site.house.close()
+        assert service.code() == 0
+    assert site.is_kept(site.first)
+    assert "somebody else has changed the file; the record is read again from its beginning" in caplog.text

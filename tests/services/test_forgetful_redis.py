@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import queue
+import threading
 from collections import Counter
 
 import pytest
@@ -12,11 +14,13 @@ from tests.services import fed
 from tests.services.guests import HOUSE, SMALL, Guest, Moderating
 from tests.waiting import wait_until
 from tests.whole.house import play_many
+from wolfbus.agent import Agent, serve
 from wolfbus.bus import open_bus, streams
-from wolfbus.errors import BusDown, BusUnsaved
+from wolfbus.errors import BusDown, BusError, BusUnsaved
 from wolfbus.game.config import GameConfig
 from wolfbus.game.draws import game_seed
 from wolfbus.messages.codec import unpack
+from wolfbus.service.lifecycle import Stopping
 from wolfbus.testing.redis_server import RedisServer
 
 TALK = GameConfig(villagers=3, werewolves=1, seers=1, doctors=0, debate_turns=6)
@@ -122,3 +126,22 @@ def test_an_agent_that_nobody_answers_says_that_the_bus_is_back(server, tmp_path
         wait_until(lambda: service.health.state == "the bus is away")
         server.start()
         wait_until(lambda: service.health.state == state)
+
+
+def test_an_agent_leaves_a_house_of_which_the_bus_has_lost_everything(server, bus):
+    service = Moderating(server.url, games=1)
+    ends = queue.SimpleQueue()
+
+    def play():
+        with pytest.raises(BusError) as caught:
+            serve(Agent, server.url, HOUSE, name="ada", stopping=Stopping())
+        ends.put(str(caught.value))
+
+    thread = threading.Thread(target=play)
+    thread.start()
+    wait_until(lambda: bus.length(streams.inbox(HOUSE, "ada")) and service.health.state == "waiting for agents")
+    server.command("FLUSHALL")
+    lost = f"the bus lost its data: it knows nothing of house {HOUSE} any more"
+    assert service.code() == 1
+    assert ends.get(timeout=60) == lost
+    thread.join()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -10,13 +11,14 @@ import threading
 import pytest
 
 from tests.proxy import Proxy
-from tests.services.guests import HOUSE, SMALL, archive
+from tests.services.guests import HOUSE, SMALL, Guest, Moderating, archive
 from tests.waiting import wait_until
 from tests.whole.house import play_many
 from wolfbus.bus import streams
 from wolfbus.cli import run
 from wolfbus.game.draws import game_seed
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened, Welcome
+from wolfbus.testing.redis_server import RedisServer
 
 FIVE = ("ada", "bruno", "chloe", "dario", "esther")
 SEEDS = tuple(game_seed("7", number) for number in (1, 2, 3))
@@ -438,3 +440,22 @@ def test_mailboxes_streams_and_records_stay_small_and_little_is_left_of_a_house_
     assert max(bus.length(boxes[1]), bus.length(idle.out)) <= 4
     assert bus.length(streams.lobby(HOUSE)) < 20
     assert [bus.length(streams.record(HOUSE, one.game)) for one in stage.closed] == [0] * 15
+
+
+def test_while_an_agent_of_a_game_is_away_the_moderator_says_so(stage, caplog):
+    guest = Guest(stage.url, "ada", seats=5, heartbeat=0.05, silent=lambda _: True)
+    service = stage.moderate(heartbeat_s=0.1)
+    guest.was_asked.wait(60)
+    assert "not here" not in caplog.text
+    guest.close()
+    line = "not here, with seats of games under way: ada (5 seats); their requests time out until somebody is started"
+    wait_until(lambda: line in caplog.text)
+    # whoever has the name takes the seats
+    with contextlib.closing(Guest(stage.url, "ada", seats=5, heartbeat=0.05)):
+        assert service.result().error is None
+
+
+def test_a_redis_that_evicts_is_warned_of_once(caplog):
+    with RedisServer("--maxmemory-policy", "allkeys-lru") as server:
+        assert Moderating(server.url, games=0).code() == 0
+    assert caplog.text.count("(maxmemory-policy allkeys-lru), which breaks games") == 1

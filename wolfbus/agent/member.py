@@ -30,6 +30,7 @@ from wolfbus.errors import (
 )
 from wolfbus.messages.codec import decode_mail, encode
 from wolfbus.messages.house import Join, Leave, Welcome
+from wolfbus.service.session import is_lost, lost_data
 
 logger = logging.getLogger(__name__)
 
@@ -349,6 +350,10 @@ class Member:
             return
         try:
             last = self.bus.last_id(self._inbox)
+            # analytics has results to write first, and looks for itself
+            if self._introduction.service == "player" and is_lost(self.bus, self._house):
+                self._end(BusError(lost_data(self._house)))
+                return
         except BusError as error:
             logger.debug("the mailbox of %s cannot be read: %s", self.name, error)
             self._after(1.0, self._follow_again)

@@ -5,14 +5,19 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
 import os
 import re
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -23,7 +28,9 @@ from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError, ConfigError, WolfError, first_fault
+from wolfbus.files.lock import lock
 from wolfbus.files.printable import counted
+from wolfbus.files.user_secret import user_folder
 from wolfbus.messages.house import Join
 from wolfbus.service.lifecycle import Health, Stopping, await_bus
 
@@ -254,7 +261,22 @@ def _flush(writer: BusWriter, bus: Bus) -> None:
         writer.close()
 
 
+@cache
 def default_name(prefix: str = "") -> str:
-    """Return a name that no other process has: the host's, and this process's number."""
-    words = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{prefix}-{socket.gethostname()}").strip("-._")
-    return f"{words[:48].rstrip('-._') or 'agent'}-{os.getpid()}"
+    """Return a name that no other process of this host has, and that a process started again in the same way has again:
+    the host's, a sum over what it was started with, and the first number whose lock no living process has.
+
+    Where locks cannot be kept, the process's number stands in place of sum and number.
+    """
+    words = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{prefix}-{socket.gethostname()}").strip("-._")[:48].rstrip("-._")
+    settings = sorted(item for item in os.environ.items() if item[0].startswith("WOLFBUS_"))
+    started_with = repr((os.getuid(), sys.argv, str(Path.cwd()), settings))
+    stem = f"{words or 'agent'}-{hashlib.sha256(started_with.encode(errors='replace')).hexdigest()[:6]}"
+    try:
+        folder = user_folder() / "names"
+        folder.mkdir(parents=True, exist_ok=True)
+        # the lock stays with the process: nobody closes it
+        return next(name for number in count(1) if lock(folder / (name := f"{stem}-{number}")) is not None)
+    except (OSError, RuntimeError) as error:
+        logger.debug("no name can be kept: %s", error)
+        return f"{words or 'agent'}-{os.getpid()}"

@@ -10,6 +10,7 @@ from wolfbus.agent.agent import Agent
 from wolfbus.agent.membership import Membership, default_name, introduce
 from wolfbus.agent.router import Seats
 from wolfbus.errors import ConfigError
+from wolfbus.files.environment import clean_environment
 from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, Stopping, read_shared_bus
 from wolfbus.service.logs import configure_logs
 
@@ -36,7 +37,8 @@ def serve(
         url: the bus, ``redis://…``, ``rediss://…`` or ``unix://…``, with the user and password of a ticket where the
             house wants one. From ``WOLFBUS_BUS`` or ``REDIS_URL`` unless given.
         house: the house's name. From ``WOLFBUS_HOUSE`` unless given, or else ``main``.
-        name: this process's name in the house, unique there. From ``WOLFBUS_NAME`` unless given, or else a fresh one.
+        name: this process's name in the house, unique there. From ``WOLFBUS_NAME`` unless given, or else
+            one that it has again when it is started again in the same way.
         seats: how many seats it plays at a time, 1 or more.
         places: seats it asks for, from 1 in seating order; empty for any.
         once: leave after the first game.
@@ -52,6 +54,7 @@ def serve(
             name.
         WolfError: the bus cannot be reached.
     """
+    clean_environment()
     url = url or os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or DEFAULT_BUS
     try:
         read_shared_bus(url)

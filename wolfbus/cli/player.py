@@ -47,7 +47,7 @@ agent_options = option_group(
         "--name",
         envvar="WOLFBUS_NAME",
         callback=_agent_name,
-        help="Name of this agent, unique in the house. [default: HOST-PID]",
+        help="Name of this agent, unique in the house. [default: HOST-SUM-N, and the same again after a restart]",
     ),
     click.option(
         "--seats",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wolfbus.cli import FAILED
+from wolfbus.cli import FAILED, SPOILT
 from wolfbus.cli.options import FOLDER, config_option, seconds_option, seed_option, service_options, stream_name
-from wolfbus.errors import reason_of
+from wolfbus.errors import ConfigError, reason_of
+from wolfbus.files.lock import alone
 from wolfbus.running.brains import load_config
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def moderator(
 
     A second moderator of the same house stands by, and takes over should the first one die; so does one that is
     started again, and every game goes on from its record. On SIGTERM games are left to the next moderator. It exits 0,
-    or 1 if a game failed or too few agents came.
+    1 if a game failed or too few agents came, or else 4 if a game is spoilt: too many of a seat's answers are defaults,
+    since no reply came.
     """
     from moderator.house.settings import ModeratorSettings
     from moderator.service import moderate
@@ -99,8 +101,11 @@ def moderator(
     configure_logs(log, service="moderator", house=settings.house)
 
     output_errors: list[OSError] = []
+    spoilt = False
 
     def tell(result: GameReport) -> None:
+        nonlocal spoilt
+        spoilt = spoilt or bool(result.spoilt)
         # without --json the log says it
         if not as_json or output_errors:
             return
@@ -113,7 +118,7 @@ def moderator(
 
     with Stopping() as stopping, Health(health) as health_server:
         ended = moderate(settings, stopping, health_server, tell)
-    return FAILED if ended.failed or output_errors else 0
+    return FAILED if ended.failed or output_errors else SPOILT if spoilt else 0
 
 
 @click.command()
@@ -140,8 +145,9 @@ def analytics(
 ) -> int:
     """Keep the records of a house's session in files, measure them while they grow, and report when it has closed.
 
-    Started again after a crash, it goes on where its files end. It exits 0, or 1 if a game failed, a record is
-    not whole, no game was played, or it was stopped before the session closed.
+    Started again after a crash, it goes on where its files end. It exits 0, 1 if a game failed, a record is
+    not whole, no game was played, or it was stopped before the session closed, or else 4 if a game is spoilt: too many
+    of a seat's answers are defaults, since no reply came.
     """
     from analytics.archive import AnalyticsSettings, serve
     from wolfbus.record.writer import prepare_folder
@@ -151,7 +157,11 @@ def analytics(
     prepare_folder(folder)
     configure_logs(log, service="analytics", house=house, agent=name)
 
+    spoilt = False
+
     def tell(results: Results) -> None:
+        nonlocal spoilt
+        spoilt = results.spoilt > 0
         if as_json:
             click.echo(json.dumps(results.as_json(), allow_nan=False))
         elif results.session:
@@ -159,5 +169,8 @@ def analytics(
         else:
             click.echo(results.summary())
 
-    with Stopping() as stopping, Health(health) as health_server:
-        return serve(AnalyticsSettings(url, house, folder, name), stopping, health_server, tell)
+    refusal = ConfigError(f"{folder}: another analytics service keeps its records there; give --out another folder")
+    # one that was killed is gone soon
+    with alone(folder, refusal, wait_s=3.0), Stopping() as stopping, Health(health) as health_server:
+        code = serve(AnalyticsSettings(url, house, folder, name), stopping, health_server, tell)
+    return code or (SPOILT if spoilt else 0)

@@ -19,11 +19,16 @@ from wolfbus.files.whole_file import OWNER, read_whole, write_whole
 _LENGTH: Final = 32
 
 
+def user_folder() -> Path:
+    """Return where this user's processes keep what they have to know again; raises RuntimeError for no home."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wolfbus"
+
+
 @cache
 def user_secret() -> bytes | None:
     """Return this user's secret, 32 bytes, made when it is first asked for; None where it cannot be kept."""
     try:
-        path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wolfbus" / "secret"
+        path = user_folder() / "secret"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, [secrets.token_bytes(_LENGTH)], mode=OWNER)

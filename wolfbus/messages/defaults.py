@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from wolfbus.files.printable import counted
+from wolfbus.files.formats import listed
+from wolfbus.files.printable import counted, name_of
 
 if TYPE_CHECKING:
+    from wolfbus.messages.base import SeatName
     from wolfbus.messages.events import AnyAnswered
 
 SILENT: Final = "silent"
@@ -34,6 +36,12 @@ def cause_of(answer: AnyAnswered) -> str | None:
 def lacks_reply(answer: AnyAnswered) -> bool:
     """Return whether a default stands there for want of a reply, and not for what a reply was."""
     return cause_of(answer) in {"timed_out", "failed", "error"}
+
+
+def spoilt_in_words(seats: Iterable[SeatName]) -> str:
+    """Return the end of a sentence about a game that is spoilt, and by whose answers."""
+    names = listed([name_of(seat) for seat in seats])
+    return f"is spoilt: too many answers of {names} are defaults for want of a reply"
 
 
 def defaults_in_words(causes: Mapping[str, int], answers: int) -> str:

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.bus.streams import parse_id
-from wolfbus.errors import BusError, MessageError
+from wolfbus.errors import BusError, MessageError, NotAllowed
 from wolfbus.messages.codec import HOUSE_NEWS, unpack, validate
 from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, HouseOpened, News, SessionSoFar
 
@@ -126,6 +126,19 @@ class Session:
         self.games = max(self.games, closed.number)
         self.outcomes[closed.outcome] += 1
         return True
+
+
+def lost_data(house: str) -> str:
+    """Return why everybody leaves a house of which the bus has lost everything: nobody goes on with it."""
+    return f"the bus lost its data: it knows nothing of house {house} any more"
+
+
+def is_lost(bus: Bus, house: str) -> bool:
+    """Return whether the bus knows nothing of a house; not so for who may not look. Raises BusError."""
+    try:
+        return not bus.owner(house).epoch and bus.last_id(streams.games(house)) == "0-0"
+    except NotAllowed:
+        return False
 
 
 def game_id(session: str, number: int) -> str:

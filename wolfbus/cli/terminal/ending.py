@@ -14,6 +14,7 @@ from wolfbus.files.printable import counted, name_of, printable, shortened
 from wolfbus.game.roles import FACTS, team_of
 from wolfbus.game.vocabulary import ROLES, SCRIPTS
 from wolfbus.knowledge.departure import WAYS
+from wolfbus.messages.defaults import spoilt_in_words
 from wolfbus.messages.events import AnyAnswered, Ended, Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.served import ServedModels, served_in_words
@@ -104,8 +105,7 @@ class GameEnding:
         reasons = {brain: printable(notes.most_common(1)[0][0], _REASON) for brain, notes in self._notes.items()}
         lines = missing_answers({"repair": {"by_brain": by_brain}}, reasons, bearable=0.0)
         if self.ended is not None and self.ended.spoilt:
-            names = names_of([name_of(seat) for seat in self.ended.spoilt])
-            lines.append(f"the game is spoilt: too many answers of {names} are defaults for want of a reply")
+            lines.append(f"the game {spoilt_in_words(self.ended.spoilt)}")
         return [*lines, *(printable(line, _REASON) for line in served_in_words(self._served.others))]
 
     def lines(self, calls: Sequence[str] = ()) -> list[str]:
