@@ -16,6 +16,7 @@ from urllib.parse import quote, urlsplit
 
 from players.llm.settings import Endpoint, checked_url, is_variable
 from wolfbus.errors import ConfigError, PlayerError, reason_of
+from wolfbus.files.environment import plain_value
 from wolfbus.files.printable import printable
 from wolfbus.files.whole_file import read_text_whole
 
@@ -148,7 +149,7 @@ class Keys:
         return OPENAI_KEY if meant else None
 
     def _find(self, name: str) -> str | None:
-        if value := self._environment.get(name):
+        if value := plain_value(self._environment.get(name)):
             return value
         if self._file is None:
             self._file = _dotenv()

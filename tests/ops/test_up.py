@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -23,7 +25,20 @@ from wolfbus.bus import open_bus
 WOLFBUS = (sys.executable, "-m", "wolfbus")
 RULES = "villagers = 3\nwerewolves = 1\ndoctors = 0\nmax_rounds = 2\n"
 SEATS = 5
+AWAY = """from wolfbus.agent import NO_ANSWER, Agent
+class Absent(Agent):
+    def answer(self, _ask, _view):
+        return NO_ANSWER
+"""
 GAME = ("--seed", "7", "--config", "rules.toml")
+
+
+@pytest.fixture
+def hangups():
+    """Processes that are started here hear that a terminal closes, though whoever runs the tests may not."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("servers", ["whatever is here", "none but the package's"])
@@ -131,15 +146,61 @@ def test_a_process_that_dies_ends_the_run_and_is_named(tmp_path):
     assert err.endswith("wolfbus: moderator was killed by SIGKILL; nothing was recorded\n")
 
 
-def test_sigterm_ends_the_processes_and_their_page(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.usefixtures("hangups")
+def test_a_request_to_stop_ends_the_processes_and_their_page(tmp_path, number):
     words = (*WOLFBUS, "up", "--players", "open*8", "--out", "out", "--view", "--port", "0")
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as up:
         try:
             assert any("bus unix://" in line for line in up.stderr)
-            up.terminate()
+            up.send_signal(number)
             _, err = up.communicate(timeout=60)
         finally:
             up.kill()
     assert up.returncode == 130
     assert "stays until" not in err
-    assert err.endswith("wolfbus: asked to stop (SIGTERM); nothing was recorded\n")
+    assert err.endswith(f"wolfbus: asked to stop ({number.name}); nothing was recorded\n")
+
+
+@pytest.mark.usefixtures("hangups")
+def test_a_terminal_that_is_closed_has_everybody_hand_over(tmp_path):
+    terminal, end = pty.openpty()
+    # the first terminal that the leader of a session opens is the session's
+    opened = ["sh", "-c", 'exec "$@" <"$0" >"$0" 2>&1', os.ttyname(end)]
+    words = [*opened, *WOLFBUS, "up", "--players", "open*8", "--out", "out"]
+    up = subprocess.Popen(words, cwd=tmp_path, start_new_session=True)
+    with os.fdopen(terminal, "rb") as screen:
+        shown = screen.readline()
+        while b"waiting for agents" not in shown:
+            shown = screen.readline()
+        os.close(end)
+        moderator = moderator_of(up)
+    # the terminal is gone now; no signal killed anybody
+    assert up.wait(60) > 0
+    assert not Path(f"/proc/{moderator}").exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_few_open_files_are_told_before_anything_is_started(tmp_path):
+    words = f"ulimit -n 48; exec {shlex.join(WOLFBUS)} up --out out"
+    done = subprocess.run(["sh", "-c", words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "wolfbus: Redis needs 144 open files, and 48 are allowed here: raise the limit (ulimit"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_game_of_too_many_defaults_is_told_and_has_an_exit_code_of_its_own(tmp_path):
+    kinds = ("bid", "speak", "assess_own", "assess_other", "vote", "kill", "inspect")
+    waits = ", ".join(f"{kind} = 0.05" for kind in kinds)
+    rules = RULES.replace("max_rounds = 2", "max_rounds = 1")
+    (tmp_path / "rules.toml").write_text(f"{rules}debate_turns = 1\nabsent_grace = 0.0\ndeadlines = {{ {waits} }}\n")
+    (tmp_path / "away.py").write_text(AWAY)
+    result = wolfbus(tmp_path, "up", *GAME, "--players", "scripted*4,away:Absent", "--out", "out")
+    assert result.code == 4, result.err
+    assert re.search(r"moderator │ .* WARNING game 1 is spoilt: too many answers of \w+ are defaults", result.err)
+    assert "1 record whole in out, 1 spoilt\n" in result.out
+    assert result.err.endswith(
+        "wolfbus: a game is spoilt: too many answers of a seat are defaults for want of a reply\n"
+    )

@@ -20,7 +20,9 @@ import click
 from wolfbus import __version__
 from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError, RecordError, WolfError, reason_of
+from wolfbus.files.environment import clean_environment
 from wolfbus.files.open_files import allow_many_files
+from wolfbus.service.signals import end_signals
 
 GROUPS: Final[dict[str, dict[str, str]]] = {
     "Play and watch": {
@@ -148,6 +150,10 @@ def main(arguments: list[str] | None = None) -> None:
 
     Exits 0 fine, 1 failed, 2 usage or unreadable input, 3 halted, 4 spoilt, 130 interrupted.
     """
+    if sys.flags.optimize > 1:
+        # help and schema are made of docstrings, which Python leaves out then
+        words = [sys.executable, "-m", "wolfbus", *(sys.argv[1:] if arguments is None else arguments)]
+        os.execve(sys.executable, words, {**os.environ, "PYTHONOPTIMIZE": "1"})  # noqa: S606 - no shell is wanted
     _reopen_standard_streams()
     if sys.stdout is None:
         # before anything is opened: the next file would get its number, and all that is printed
@@ -157,7 +163,8 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # a terminal that lacks a character gets its code, not a crash
             stream.reconfigure(errors="backslashreplace")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in end_signals():
+        signal.signal(number, signal.default_int_handler)
     tune_garbage_collection()
     allow_many_files()
     sys.exit(_flush_standard_streams(run(arguments)))
@@ -206,6 +213,7 @@ def _say(text: str, *, nl: bool = True) -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; every expected error is one line on stderr."""
     try:
+        clean_environment()
         result: Any = cli.main(args=arguments, prog_name="wolfbus", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         _say(error.format_message())

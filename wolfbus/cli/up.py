@@ -12,17 +12,18 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from players.spec import MODEL, expand
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
-from wolfbus.cli import FAILED, INTERRUPTED, USAGE
+from wolfbus.cli import FAILED, INTERRUPTED, SPOILT, USAGE
 from wolfbus.cli.options import FOLDER, LOG_STYLES, config_option, seed_option, shared_bus, stream_name, view_options
 from wolfbus.cli.view import page_server, served_with
 from wolfbus.errors import BusError, ConfigError, RecordError
+from wolfbus.files.open_files import most_files
 from wolfbus.files.printable import counted
 from wolfbus.game.fresh import fresh_name
 from wolfbus.record.digest import digest_of
@@ -37,6 +38,11 @@ from wolfbus.stage.house import HouseSource
 
 if TYPE_CHECKING:
     from wolfbus.service.supervisor import RunOutcome
+
+
+_FILES_LEAST: Final = 64
+_FILES_EACH: Final = 8
+"""Open files that a Redis of our own needs, and for the connections of each process."""
 
 
 @click.command()
@@ -119,6 +125,11 @@ def up(
         pass
     url = server if server != "auto" else ""
     plan = HousePlan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
+    needed, allowed = _FILES_LEAST + _FILES_EACH * (len(brains) + 2), most_files()
+    if not url and allowed < needed:
+        raise ConfigError(
+            f"Redis needs {needed} open files, and {allowed} are allowed here: raise the limit (ulimit -n {needed})"
+        )
     new_folders = [folder for folder in (plan.out, *plan.out.parents) if not folder.exists()]
     prepare_folder(plan.out)
     began = time.time()
@@ -144,13 +155,18 @@ def seats_of(spec: str, seats: int) -> tuple[str, ...]:
     return tuple(OPEN if brain == stand_in else brain for brain in brains)
 
 
-def _show(context: click.Context, host: str, port: int, out: Path, url: str, house: str) -> None:
-    """Show the house on a page while it plays, and then its records: it stays when all else of the command is done."""
-    served = served_with(out, HouseSource(open_bus(url), house))
-    context.with_resource(page_server(served, host, port, "watch it at URL/"))
+def _show(context: click.Context, host: str, port: int, out: Path, url: str, house: str) -> HouseSource:
+    """Show the house on a page while it plays, and then its records: it stays when all else of the command is done.
+
+    Returns:
+        What reads the house's bus, to leave that before its server ends.
+    """
+    source = HouseSource(open_bus(url), house)
+    context.with_resource(page_server(served_with(out, source), host, port, "watch it at URL/"))
+    return source
 
 
-def _run(plan: HousePlan, speak: OutputPrinter, show: Callable[[str, str], None] | None) -> RunOutcome:
+def _run(plan: HousePlan, speak: OutputPrinter, show: Callable[[str, str], HouseSource] | None) -> RunOutcome:
     with contextlib.ExitStack() as stack:
         stopping = stack.enter_context(Stopping())
         if not plan.url:
@@ -161,7 +177,7 @@ def _run(plan: HousePlan, speak: OutputPrinter, show: Callable[[str, str], None]
             plan = dataclasses.replace(plan, url=redis.url)
         supervisor = Supervisor(plan.programs(), speak, stopping)
         if show is not None:
-            show(plan.url, plan.house)
+            stack.callback(show(plan.url, plan.house).leave)
         check_free(plan.url, plan.house, stopping)
         seats, where = counted(len(plan.brains), "seat"), shown_url(plan.url)
         speak(OWN, f"house {plan.house}, {seats}, bus {where}, records in {plan.out}")
@@ -179,9 +195,11 @@ def _read_new(path: Path, began: float) -> str | None:
         return None
 
 
-def _games(metrics: str | None) -> list[dict[str, Any]]:
+def _games(metrics: str | None, house: str) -> list[dict[str, Any]]:
     """Return the games of the session that analytics has written up, each with its digest, None if it is not whole."""
-    games = json.loads(metrics)["records"] if metrics is not None else []
+    results = json.loads(metrics) if metrics is not None else {}
+    # another house's may stand there by now
+    games = results["records"] if results.get("house") == house else []
     return [{**game, "digest": _digest(Path(game["record"]))} for game in games]
 
 
@@ -194,7 +212,7 @@ def _digest(record: Path) -> str | None:
 
 
 def _report(plan: HousePlan, outcome: RunOutcome, began: float, *, as_json: bool) -> int:
-    played = _games(_read_new(plan.out / "metrics.json", began))
+    played = _games(_read_new(plan.out / "metrics.json", began), plan.house)
     code = _exit_code(outcome)
     if as_json:
         result = {
@@ -208,7 +226,7 @@ def _report(plan: HousePlan, outcome: RunOutcome, began: float, *, as_json: bool
         }
         click.echo(json.dumps(result))
     else:
-        click.echo(_read_new(plan.out / "report.txt", began) or "")
+        click.echo((played and _read_new(plan.out / "report.txt", began)) or "")
         for game in played:
             won = f"the {game['winner']} won" if game["winner"] else "nobody won"
             click.echo(f"Game {game['number']}, {game['game']}: {game['outcome'] or 'not finished'}, {won}")
@@ -217,6 +235,8 @@ def _report(plan: HousePlan, outcome: RunOutcome, began: float, *, as_json: bool
     if outcome.reason:
         left = f"what there is, is in {plan.out}" if plan.out.exists() else "nothing was recorded"
         click.echo(f"wolfbus: {outcome.reason}; {left}", err=True)
+    elif code == SPOILT:
+        click.echo("wolfbus: a game is spoilt: too many answers of a seat are defaults for want of a reply", err=True)
     elif code:
         failed = [name for name in (MODERATOR, ANALYTICS) if outcome.codes.get(name) != 0]
         click.echo(f"wolfbus: {' and '.join(failed)} reported a failure", err=True)
@@ -228,6 +248,7 @@ def _exit_code(outcome: RunOutcome) -> int:
         return INTERRUPTED
     if USAGE in outcome.codes.values():
         return USAGE
-    if outcome.reason or any(outcome.codes.get(name) != 0 for name in (MODERATOR, ANALYTICS)):
+    codes = {outcome.codes.get(name) for name in (MODERATOR, ANALYTICS)}
+    if outcome.reason or not codes <= {0, SPOILT}:
         return FAILED
-    return 0
+    return SPOILT if SPOILT in codes else 0

@@ -22,6 +22,7 @@ from wolfbus.errors import ConfigError, RecordError, RulesError, reason_of
 from wolfbus.files.printable import printable
 from wolfbus.files.whole_file import is_stdout, open_file, write_named, write_whole
 from wolfbus.service.lifecycle import DEFAULT_HOUSE
+from wolfbus.service.signals import end_signals
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -69,7 +70,8 @@ class GamePage(NamedTuple):
 
 @contextlib.contextmanager
 def page_server(served: Served, host: str, port: int, notice: str) -> Iterator[StageServer]:
-    """Serve pages during the block, and then until Ctrl-C or SIGTERM; after a SIGTERM during it, no longer.
+    """Serve pages during the block, and then until Ctrl-C or one of `end_signals`; after one of these during it,
+    no longer.
 
     Args:
         served: what is shown.
@@ -79,16 +81,18 @@ def page_server(served: Served, host: str, port: int, notice: str) -> Iterator[S
     """
     from wolfbus.stage.serving import StageServer
 
-    terminated, previous = False, signal.getsignal(signal.SIGTERM)
+    terminated = False
+    previous = {number: signal.getsignal(number) for number in end_signals()}
 
     def terminate(number: int, frame: FrameType | None) -> None:
         nonlocal terminated
         terminated = True
-        if callable(previous):
-            previous(number, frame)
+        if callable(handler := previous[signal.Signals(number)]):
+            handler(number, frame)
 
     with StageServer(served, host, port) as server:
-        signal.signal(signal.SIGTERM, terminate)
+        for number in previous:
+            signal.signal(number, terminate)
         click.echo(f"wolfbus: {notice.replace('URL', server.url, 1)}", err=True)
         yield server
         if terminated:
@@ -96,7 +100,8 @@ def page_server(served: Served, host: str, port: int, notice: str) -> Iterator[S
         click.echo(f"wolfbus: {server.url} stays until Ctrl-C", err=True)
         with contextlib.suppress(KeyboardInterrupt):
             # the block may have left it ignored
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            for number in previous:
+                signal.signal(number, signal.default_int_handler)
             # a long wait cannot be interrupted on every platform, nor by a signal that comes just before it
             while not threading.Event().wait(1.0):
                 pass

@@ -19,6 +19,7 @@ from wolfbus.bus.redis.trouble import is_lasting, unreachable
 from wolfbus.bus.url import is_in_process, read_address
 from wolfbus.errors import BusDown, ConfigError
 from wolfbus.patience import Backoff, Patience
+from wolfbus.service.signals import end_signals
 
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
@@ -35,7 +36,6 @@ DEFAULT_HOUSE: Final = "main"
 
 _CLIENT_TIMEOUT_S: Final = 5.0
 _PAUSE_S: Final = 0.5
-_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _SLICE_S: Final = 1.0
 
 T = TypeVar("T")
@@ -166,9 +166,10 @@ class Health:
 
 
 class Stopping:
-    """Whether this process was asked to stop. As a context it hears SIGTERM and SIGINT, and restores their handlers.
+    """Whether this process was asked to stop. As a context it hears SIGINT and `end_signals`, and restores
+    their handlers.
 
-    A process of the command line ignores SIGTERM afterwards: it is about to end, with an exit code that stands.
+    A process of the command line ignores the latter afterwards: it is about to end, with an exit code that stands.
 
     In a thread other than the main one no handler can be set; `ask` works there all the same. A SIGINT after the first
     question raises KeyboardInterrupt: somebody does not want to wait.
@@ -224,12 +225,13 @@ class Stopping:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._handle_signal) for number in _SIGNALS}
+            numbers = (signal.SIGINT, *end_signals())
+            self._before = {number: signal.signal(number, self._handle_signal) for number in numbers}
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
-            if number == signal.SIGTERM and handler is signal.default_int_handler:
+            if number != signal.SIGINT and handler is signal.default_int_handler:
                 # The command line made it an interrupt. There is nothing left to interrupt, but Python takes a tenth of
                 # a second to end, and a SIGTERM meanwhile would put its own exit code in place of the outcome's.
                 signal.signal(number, signal.SIG_IGN)

@@ -5,6 +5,7 @@ Each runs in a process group of its own.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -303,11 +304,14 @@ class OutputPrinter:
         if self._quiet and name != OWN:
             return
         if self._plain:
-            click.echo(json.dumps({"level": "info", "event": line, "service": OWN}) if name == OWN else line, err=True)
-            return
-        if name not in self._colours:
-            self._colours[name] = next(self._next)
-        click.echo(click.style(f"{name:{_WIDTH}} │ ", fg=self._colours[name]) + _sanitised(line), err=True)
+            text = json.dumps({"level": "info", "event": line, "service": OWN}) if name == OWN else line
+        else:
+            if name not in self._colours:
+                self._colours[name] = next(self._next)
+            text = click.style(f"{name:{_WIDTH}} │ ", fg=self._colours[name]) + _sanitised(line)
+        # a terminal that is closed takes nothing, and is no reason to kill anybody
+        with contextlib.suppress(OSError):
+            click.echo(text, err=True)
 
 
 def _sanitised(line: str) -> str:

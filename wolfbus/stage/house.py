@@ -75,7 +75,11 @@ class HouseSource(LoopCalls, GameSource):
         """Stop reading."""
         if self._caught_up is not None:
             await self._caught_up
-        await asyncio.to_thread(self._reader.close)
+        await asyncio.to_thread(self.leave)
+
+    def leave(self) -> None:
+        """Leave the bus; what was read of it stays. Any thread may call it."""
+        self._reader.close()
         with contextlib.suppress(BusError):
             self._bus.close()
 

@@ -16,6 +16,7 @@ from typing import Final, Self
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, reason_of
+from wolfbus.service.signals import end_signals
 from wolfbus.stage import connections
 from wolfbus.stage.answers import Guard
 from wolfbus.stage.app import StageApp
@@ -97,7 +98,7 @@ class StageServer:
             self._thread.join()
 
     def run(self, ready: Callable[[str], None]) -> None:
-        """Serve in this thread, the main one, until SIGINT or SIGTERM.
+        """Serve in this thread, the main one, until SIGINT or one of `end_signals`.
 
         Args:
             ready: called with the server's address when it listens.
@@ -109,7 +110,7 @@ class StageServer:
         async def main() -> None:
             loop = asyncio.get_running_loop()
             self._end = asyncio.Event()
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in (signal.SIGINT, *end_signals()):
                 # where a loop takes no signals, as on Windows, Ctrl-C comes as an exception instead
                 with contextlib.suppress(NotImplementedError):
                     loop.add_signal_handler(number, self._end.set)
