@@ -58,7 +58,7 @@ def test_a_server_whose_disk_is_full_is_told_of_at_once_and_waited_for_like_one_
     with closing(open_bus(f"{own_server.url}?patience=0.2")) as hasty, closing(open_bus(own_server.url)) as bus:
         claim(bus)
         own_server.stop_saving()
-        unsaved = "MISCONF: it takes no writes until it can save them; look at its disk"
+        unsaved = "MISCONF: it takes no writes until it can save them; make room on its disk"
         with pytest.raises(BusUnsaved, match=rf"takes no writes \(tried for 0\.2 s\): {unsaved}"):
             hasty.append(OUT, entries(1))
         caplog.clear()

@@ -233,8 +233,7 @@ class RedisLink:
             if str(error).startswith(_BUSY):
                 raise RedisConnectionError(str(error)) from error
             if str(error).startswith(_UNSAVED):
-                message = f"{_UNSAVED}: it takes no writes until it can save them; look at its disk and its log"
-                raise UnsavedError(message) from error
+                raise UnsavedError(f"{_UNSAVED}: it takes no writes until it can save them") from error
             return error
 
     def exchange(self, commands: Sequence[Sequence[Word]]) -> list[Any]:

@@ -292,8 +292,8 @@ class Links:
                 return attempt()
             except (*BROKEN, AskError) as error:
                 pause = outage.pause_s(error)
-                advice = "make room there" if isinstance(error, UnsavedError) else remedy(error) if pause else ""
-                if advice and not self._warned:
+                # the first break is often an idle connection that the server closed
+                if pause and not self._warned and (advice := remedy(error)):
                     # somebody has to do something, so nobody should wait to hear of it
                     self._warned = True
                     logger.warning("Redis at %s: %s; %s; trying again for now", self.address.place, error, advice)

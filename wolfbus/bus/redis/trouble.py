@@ -28,6 +28,7 @@ _CLIENT_CERTIFICATE: Final = (
 )
 _REMEDIES: Final = (
     ("read only replica|link with master is down", "this is a replica: give the address of its master"),
+    ("misconf", "make room on its disk, and look at its log"),
     ("max number of clients", "raise its limit of connections (redis-cli CONFIG SET maxclients 10000), or end some"),
     ("loading the dataset", "it is still reading its data; ?patience=SECONDS waits longer"),
     ("protocol error, got", "what answers there is no Redis: check host and port"),
