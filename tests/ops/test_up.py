@@ -110,6 +110,18 @@ def test_a_model_that_does_not_answer_is_one_line_before_anything_is_started(tmp
     assert not list(tmp_path.iterdir())
 
 
+def test_a_run_shows_the_results_of_its_own_house_and_no_others(tmp_path):
+    def another_writes(output):
+        if "records in" in output:
+            (tmp_path / "metrics.json").write_text('{"house": "another", "records": [{"record": "x"}]}')
+            (tmp_path / "report.txt").write_text("Session of strangers\n")
+        return "records in" in output
+
+    code, output = run("up", "--players", "open*8", "--out", str(tmp_path), until=another_writes)
+    assert code == 130
+    assert "strangers" not in output
+
+
 def test_a_house_that_somebody_moderates_is_left_alone_and_told_in_one_line(tmp_path, redis_url, monkeypatch):
     monkeypatch.setattr("wolfbus.service.plan._LEASE_WAIT_S", 0.1)
     with contextlib.closing(open_bus(redis_url)) as bus:

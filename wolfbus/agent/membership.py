@@ -270,9 +270,9 @@ def default_name(prefix: str = "") -> str:
     """
     words = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{prefix}-{socket.gethostname()}").strip("-._")[:48].rstrip("-._")
     settings = sorted(item for item in os.environ.items() if item[0].startswith("WOLFBUS_"))
-    started_with = repr((os.getuid(), sys.argv, str(Path.cwd()), settings))
-    stem = f"{words or 'agent'}-{hashlib.sha256(started_with.encode(errors='replace')).hexdigest()[:6]}"
     try:
+        started_with = repr((os.getuid(), sys.argv, Path.cwd(), settings)).encode(errors="replace")
+        stem = f"{words or 'agent'}-{hashlib.sha256(started_with).hexdigest()[:6]}"
         folder = user_folder() / "names"
         folder.mkdir(parents=True, exist_ok=True)
         # the lock stays with the process: nobody closes it

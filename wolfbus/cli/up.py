@@ -195,12 +195,15 @@ def _read_new(path: Path, began: float) -> str | None:
         return None
 
 
-def _games(metrics: str | None, house: str) -> list[dict[str, Any]]:
-    """Return the games of the session that analytics has written up, each with its digest, None if it is not whole."""
-    results = json.loads(metrics) if metrics is not None else {}
-    # another house's may stand there by now
-    games = results["records"] if results.get("house") == house else []
-    return [{**game, "digest": _digest(Path(game["record"]))} for game in games]
+def _results(plan: HousePlan, began: float) -> tuple[list[dict[str, Any]], str]:
+    """Return what analytics has written up of the house: its games, each with its digest, None if it is not whole, and
+    the report. In the folder there may be another house's by now.
+    """
+    results = json.loads(_read_new(plan.out / "metrics.json", began) or "{}")
+    if results.get("house") != plan.house:
+        return [], ""
+    games = [{**game, "digest": _digest(Path(game["record"]))} for game in results["records"]]
+    return games, _read_new(plan.out / "report.txt", began) or ""
 
 
 def _digest(record: Path) -> str | None:
@@ -212,7 +215,7 @@ def _digest(record: Path) -> str | None:
 
 
 def _report(plan: HousePlan, outcome: RunOutcome, began: float, *, as_json: bool) -> int:
-    played = _games(_read_new(plan.out / "metrics.json", began), plan.house)
+    played, report = _results(plan, began)
     code = _exit_code(outcome)
     if as_json:
         result = {
@@ -226,7 +229,7 @@ def _report(plan: HousePlan, outcome: RunOutcome, began: float, *, as_json: bool
         }
         click.echo(json.dumps(result))
     else:
-        click.echo((played and _read_new(plan.out / "report.txt", began)) or "")
+        click.echo(report)
         for game in played:
             won = f"the {game['winner']} won" if game["winner"] else "nobody won"
             click.echo(f"Game {game['number']}, {game['game']}: {game['outcome'] or 'not finished'}, {won}")
