@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -145,6 +146,20 @@ def test_an_expired_certificate_is_told_apart_from_one_of_an_unknown_authority(
         subprocess.run(["openssl", *words.split()], check=True, capture_output=True)
     with RedisServer(tls=(old, key, old)) as server:
         assert refused(server.url).endswith("its certificate has expired: renew it on the server")
+
+
+def test_a_socket_that_this_user_may_not_open_is_told_so() -> None:
+    is_root = os.geteuid() == 0
+    with RedisServer() as server:
+        server.home.socket_path.chmod(0)
+        try:
+            if is_root:
+                os.seteuid(65534)
+            line = refused(f"{server.home.url}?patience=0.1")
+        finally:
+            if is_root:
+                os.seteuid(0)
+    assert "this user may not open that socket: see who owns it" in line
 
 
 def test_a_server_without_hello_is_not_called_old() -> None:
