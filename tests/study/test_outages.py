@@ -76,7 +76,7 @@ def line_of(process, pattern):
 def test_a_redis_that_is_away_is_waited_for_and_every_game_is_played_once(
     study, out, gate, whole, server, url, workers, outage
 ):
-    first, second = workers.start(), workers.start()
+    first, second = workers.start(), workers.start("--play-on", "memory://")
     run = begin(study, "--out", out, "--bus", url, "--share", AGENDA)
     try:
         wait_until(lambda: journal_lines(out) >= 4)
@@ -151,7 +151,6 @@ cli.main(sys.argv[1:])
 
 
 def test_a_run_that_nobody_plays_says_so_and_says_who_comes(study, out, gate, url, workers):
-    gate.touch()
     words = ["run", study, "--out", out, "--bus", url, "--share", AGENDA, "--quiet"]
     with subprocess.Popen(
         [sys.executable, "-c", IMPATIENT, *words], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
@@ -159,5 +158,6 @@ def test_a_run_that_nobody_plays_says_so_and_says_who_comes(study, out, gate, ur
         line_of(run, "no worker for 0.1 s: 16 games wait for one")
         workers.start()
         line_of(run, "1 worker on the agenda")
+        gate.touch()
         run.communicate(timeout=60)
     assert run.returncode == 0

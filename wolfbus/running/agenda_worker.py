@@ -201,13 +201,9 @@ class AgendaWorker:
                 if not self._step():
                     return
                 self._notice.back()
-            except BusError as error:
+            except AWAY as error:
                 if not self._bus.is_shared:
                     raise
-                if not isinstance(error, AWAY):
-                    # such as a record that it had, and has lost: then the agenda is lost as well, and begun anew
-                    self._give_up(error)
-                    continue
                 # its games go on as long as their own house can
                 self._notice.away(error)
                 self._next_renewal = 0.0
@@ -384,7 +380,14 @@ class AgendaWorker:
         if not head:
             self._fail(planned, WolfError(f"{path}: the record is not whole"), game.seconds)
             return
-        self._bus.upload(self._name, planned.game, path)
+        try:
+            self._bus.upload(self._name, planned.game, path)
+        except AWAY:
+            raise
+        except BusError as error:
+            # it may have lost what it had of this record, and the agenda with it
+            self._fail(planned, error, game.seconds)
+            return
         self._finish(planned, ended_result(planned, game.counts, over.digest, over.ended.rounds, game.seconds, head))
 
     def _collect_halted(self, game: Game) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from wolfbus.files.printable import counted
 from wolfbus.service.lifecycle import drain
+from wolfbus.service.signals import end_signals
 from wolfbus.study.folder import Manifest, StudyFolder, utc_now
 from wolfbus.study.journal import CallsSoFar, GameResult, Spent
 from wolfbus.study.manifest import FILE
@@ -39,8 +40,6 @@ _WRITE_SHARE: Final = 0.02
 _BREAK_S: Final = 5.0
 """How long games that are broken off may take to say so."""
 _ERRORS_KEPT: Final = 10
-_TERMINATING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""What asks a process to end; the second is that its terminal was closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +306,7 @@ def hearing_sigterm() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    interrupting = [number for number in _TERMINATING if signal.getsignal(number) is signal.default_int_handler]
+    interrupting = [number for number in end_signals() if signal.getsignal(number) is signal.default_int_handler]
     for number in interrupting:
         signal.signal(number, terminate)
     try:
@@ -324,7 +323,7 @@ def _uninterrupted() -> Iterator[None]:
         yield
         return
     interrupts: list[int] = []
-    stored = {number: signal.getsignal(number) for number in (signal.SIGINT, *_TERMINATING)}
+    stored = {number: signal.getsignal(number) for number in (signal.SIGINT, *end_signals())}
     # what is ignored stays ignored
     handlers = {number: handler for number, handler in stored.items() if callable(handler)}
     try:
