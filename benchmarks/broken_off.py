@@ -6,8 +6,9 @@
 
 ``kill`` ends the run with `kill -9` after equal parts of its calls, ``ctrl-c`` with Ctrl-C twice, and goes on with
 ``--resume``; ``worker`` kills one of two workers that share an agenda on a Redis, and starts another. A double serves
-the models, with the latency of a real one, and counts what it was asked. A call that was on its way when its process
-died is paid for and lost; with more games at a time there are more of these.
+the models, with the latency of a real one, and counts what it was asked. Calls that were on their way when their process
+died are told apart: they are paid for, and nobody has their answers. What was asked once more beyond them was answered
+and not kept.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def wait_for(server: ModelServer, calls: int, process: subprocess.Popen[bytes]) 
 
 def play(server: ModelServer, words: list[str | Path], out: Path, breaks: int, each: int, how: str) -> None:
     """Play a study to its end, broken off after every so many calls."""
-    process = start("run", "--quiet", *words, "--out", out)
+    process = start("run", "--quiet", "--no-probe", *words, "--out", out)
     before = server.stats().calls
     for number in range(1, breaks + 1):
         if not wait_for(server, before + number * each, process):
@@ -65,7 +66,7 @@ def play(server: ModelServer, words: list[str | Path], out: Path, breaks: int, e
             time.sleep(0.2)
             process.send_signal(signal.SIGINT)
         process.wait()
-        process = start("run", "--quiet", "--resume", "--out", out)
+        process = start("run", "--quiet", "--no-probe", "--resume", "--out", out)
     if process.wait():
         sys.exit(f"the run ended with {process.returncode}")
 
@@ -73,7 +74,7 @@ def play(server: ModelServer, words: list[str | Path], out: Path, breaks: int, e
 def play_shared(server: ModelServer, words: list[str | Path], out: Path, breaks: int, each: int) -> None:
     """Play a study that two workers share, one of which is killed after every so many calls."""
     with RedisServer() as redis:
-        work = ["worker", "--bus", redis.url, "--agenda", "broken", "--lease", "1", "--config", words[0]]
+        work = ["worker", "--no-probe", "--bus", redis.url, "--agenda", "broken", "--lease", "1", "--config", words[0]]
         run = start("run", "--quiet", *words, "--out", out, "--bus", redis.url, "--share", "broken")
         workers = [start(*work), start(*work)]
         before = server.stats().calls
@@ -117,7 +118,8 @@ def main() -> None:
             play_shared(server, words, there / "broken", asked.breaks, each)
         else:
             play(server, words, there / "broken", asked.breaks, each, asked.how)
-        again = server.stats().calls - 2 * undisturbed
+        stats = server.stats()
+        again = stats.calls - 2 * undisturbed
         same = sum(map(str.__eq__, digests(there / "whole"), digests(there / "broken")))
     print(
         json.dumps(
@@ -129,6 +131,8 @@ def main() -> None:
                 "calls_undisturbed": undisturbed,
                 "calls_more": again,
                 "share_more": round(again / undisturbed, 4),
+                "calls_on_their_way": stats.gone,
+                "share_answered_and_not_kept": round((again - stats.gone) / undisturbed, 4),
                 "games_with_equal_digests": same,
                 "cores": os.cpu_count(),
             },

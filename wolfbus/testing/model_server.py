@@ -42,6 +42,7 @@ class ModelStats:
         calls: chat completions asked for, refused ones and errors included.
         open: how many are under way now.
         peak: how many were under way at once, at most.
+        gone: whose client went away before the reply.
         errors: calls by the error they met.
         ugly: replies by the sort of their ugliness.
         prompt_tokens: tokens of all prompts answered.
@@ -51,6 +52,7 @@ class ModelStats:
     calls: int = 0
     open: int = 0
     peak: int = 0
+    gone: int = 0
     errors: dict[str, int] = field(default_factory=Counter)
     ugly: dict[str, int] = field(default_factory=Counter)
     prompt_tokens: int = 0
@@ -131,6 +133,10 @@ class ModelService:
             self._stats.peak = max(self._stats.peak, self._stats.open)
         try:
             return await self._complete(request)
+        except asyncio.CancelledError:
+            with self._lock:
+                self._stats.gone += 1
+            raise
         finally:
             with self._lock:
                 self._stats.open -= 1
