@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, cast
 from players.user_module import import_user_module, is_missing
 from wolfbus.actors.closable import Closable
 from wolfbus.agent import Agent
-from wolfbus.errors import ConfigError, PlayerError, WolfError
+from wolfbus.errors import ConfigError, ModelGone, ModelHalted, PlayerError, WolfError
 from wolfbus.files.printable import error_in_words, with_article
 from wolfbus.game.vocabulary import KINDS, Kind
 
@@ -194,6 +194,7 @@ class BrainContext(Closable):
         self._give_up = give_up
         self._gateway: Gateway | None = None
         self._addressed: dict[str, AddressedAgent] = {}
+        self._ended: WolfError | None = None
         self._lock = threading.Lock()
 
     @property
@@ -264,6 +265,13 @@ class BrainContext(Closable):
             return None
         return next(filter(None, map(self._gateway.halted, self.models_of(brains))), None)
 
+    def why_over(self, brains: Iterable[str]) -> WolfError | None:
+        """Return why nobody of `brains` can be asked any more: a model of theirs halts, or nothing goes out at all, as
+        where the budget is spent; None if they can be.
+        """
+        halted = self.halted(brains)
+        return self._ended if halted is None else ModelHalted(halted)
+
     def is_asking(self, game: str) -> bool:
         """Return whether a model is being asked something of a game."""
         return self._gateway is not None and self._gateway.is_asking(game)
@@ -297,6 +305,8 @@ class BrainContext(Closable):
             self._cassette.close()
 
     def _end(self, reason: WolfError) -> None:
+        if not isinstance(reason, ModelGone):
+            self._ended = reason
         if self.fatal is not None:
             self.fatal(reason)
 

@@ -19,7 +19,7 @@ import click
 
 from wolfbus import __version__
 from wolfbus.bus.url import masked
-from wolfbus.errors import ConfigError, RecordError, WolfError, reason_of
+from wolfbus.errors import ConfigError, ModelHalted, RecordError, WolfError, reason_of
 from wolfbus.files.environment import clean_environment
 from wolfbus.files.open_files import allow_many_files
 from wolfbus.service.signals import end_signals
@@ -230,5 +230,7 @@ def run(arguments: list[str] | None = None) -> int:
     except (WolfError, OSError) as error:
         why = f"{error.filename or 'the output'}: {reason_of(error)}" if isinstance(error, OSError) else error
         _say(f"wolfbus: {why}")
+        if isinstance(error, ModelHalted):
+            return HALTED
         return USAGE if isinstance(error, ConfigError | RecordError) else FAILED
     return result if isinstance(result, int) else 0

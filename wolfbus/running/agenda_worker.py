@@ -331,8 +331,7 @@ class AgendaWorker:
         if isinstance(ready, WolfError):
             self._fail(claimed.game, ready, 0.0)
         elif ready.earlier is None:
-            halted = self._halted(claimed.game)
-            self._fail(claimed.game, WolfError(ready.refusal) if halted is None else ModelHalted(halted), 0.0)
+            self._fail(claimed.game, WolfError(ready.refusal), 0.0)
         else:
             self._open(claimed, ready.earlier)
 

@@ -4,9 +4,10 @@ record, and how it would label that.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from moderator.engine.forking import ForkPoint, SpeakerScene, Told
@@ -19,6 +20,7 @@ from wolfbus.agent.outbox import Outbox
 from wolfbus.agent.seat import GameLeft, SeatActor, SeatNews
 from wolfbus.claims import verdict
 from wolfbus.claims.hearing import claims_in
+from wolfbus.errors import WolfError
 from wolfbus.knowledge.departure import departure
 from wolfbus.knowledge.truth import GameFacts
 from wolfbus.messages.calls import PromptText
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 _SLACK_S: Final = 5.0
 """Seconds beyond a request's deadline after which an answer is not waited for."""
+_LOOK_S: Final = 0.5
+"""Seconds between two looks at whether an answer can still come."""
 _INSINCERE: Final = frozenset({"lie", "insincere"})
 
 
@@ -78,9 +82,11 @@ class StatementDraws(Closable):
     def __init__(self, brain_context: BrainContext) -> None:
         self._brain_context = brain_context
         self._pool = ActorPool(1, name="draws")
+        self._is_closed = False
 
     def close(self) -> None:
         """End every draw."""
+        self._is_closed = True
         self._pool.close()
 
     def draw(self, point: ForkPoint, fork: Fork, game: str, tries: int) -> tuple[Speech | None, int]:
@@ -94,6 +100,9 @@ class StatementDraws(Closable):
 
         Returns:
             The statement, None if none of them could be used, or was honest; and the number of draws.
+
+        Raises:
+            WolfError: the speaker can be asked no more, as where its model halts or the budget is spent.
         """
         speaker = point.answer.seat
         brain = next(seat.brain for seat in point.opened.seats if seat.name == speaker)
@@ -106,14 +115,19 @@ class StatementDraws(Closable):
             speech, label = self._ask(brain, SpeakerScene(point, opened), opened, speaker, labels=facts is not None)
             if speech is not None and (facts is None or is_honest(facts, speaker, speech, label)):
                 return speech, number
+            if (why := self._why_over(brain)) is not None:
+                raise why
         return None, tries
+
+    def _why_over(self, brain: str) -> WolfError | None:
+        return WolfError("the draws are given up") if self._is_closed else self._brain_context.why_over([brain])
 
     def _ask(
         self, brain: str, scene: SpeakerScene, opened: Opened, seat: str, *, labels: bool
     ) -> tuple[Speech | None, Label | None]:
         agent = build(brain, self._brain_context)
         agent.game, agent.seat = opened.game, seat
-        talk = _Talk()
+        talk = _Talk(lambda: self._why_over(brain) is not None)
         actor = SeatActor.start_in(self._pool, opened.game, seat, agent, talk)
         try:
             speech = talk.answer(actor, seat, scene.floor())
@@ -143,10 +157,15 @@ class _Replies(Outbox):
 
 
 class _Talk:
-    """What a seat has of this process: a `SeatContext`."""
+    """What a seat has of this process: a `SeatContext`.
 
-    def __init__(self) -> None:
+    Args:
+        is_over: whether it can answer no more.
+    """
+
+    def __init__(self, is_over: Callable[[], bool]) -> None:
         self.outbox = _Replies()
+        self._is_over = is_over
 
     def missed(self, game: str, why: str, /) -> None:
         raise RuntimeError(f"game {game}: {why}")
@@ -161,9 +180,9 @@ class _Talk:
         """Tell a seat something, and return what it answers; None where it gives no usable answer in time."""
         part = SeatPart(seat=seat, facts=scene.private, asks=(scene.ask,))
         tell_if_alive(actor, SeatNews(scene.public, part, None, time.monotonic()))
-        try:
-            body = self.outbox.replies.get(timeout=scene.ask.deadline_s + _SLACK_S)
-        except queue.Empty:
-            return None
-        content = validate(REPLIES, unpack(body)).content
-        return None if content is None else normalise(content)
+        until = time.monotonic() + scene.ask.deadline_s + _SLACK_S
+        while time.monotonic() < until and not self._is_over():
+            with contextlib.suppress(queue.Empty):
+                content = validate(REPLIES, unpack(self.outbox.replies.get(timeout=_LOOK_S))).content
+                return None if content is None else normalise(content)
+        return None

@@ -109,6 +109,7 @@ class ForkMaker(Closable):
 
         Raises:
             ConfigError: the statement cannot be forked, an agent cannot be made here.
+            WolfError: who is to make the statement can be asked no more.
             RecordError: the parent's record cannot be read, or is not what the rules give.
         """
         point = self._point(order.parent, order.statement)
