@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import re
@@ -22,6 +21,7 @@ from players.llm.keys import OPENAI_URL, Keys, is_local, is_openai, quiet_client
 from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape
 from players.llm.providers.wire import (
     NotAReply,
+    body_in,
     body_of,
     lack_of,
     message_of,
@@ -169,21 +169,21 @@ class OpenAIProvider:
                 line = f"{self.url}: no reply within {seconds:.3g} s"
                 raise Failed(Failure("timeout", line, again=True, charged=True)) from None
             raise Failed(self._connection_failure(error)) from None
+        came = body_in(response.content)
         try:
-            return self._understood(response, request)
+            return self._understood(response, came, request)
         except Failed as failed:
-            usage = usage_of(_json_or_text(response.content))
+            usage = usage_of(came)
             raise Failed(replace(failed.failure, counted=ProviderReply(None, **usage) if usage else None)) from None
 
-    def _understood(self, response: httpx2.Response, request: Request) -> ProviderReply:
-        """Return what a response says; raises Failed where that is no reply."""
+    def _understood(self, response: httpx2.Response, came: Any, request: Request) -> ProviderReply:
+        """Return what the body that came in a response says; raises Failed where that is no reply."""
         if response.is_success:
-            return self._read(response, request)
-        rejection = _json_or_text(response.content)
-        if (generated := _rejected_text(rejection)) is not None:
+            return self._read(response, came, request)
+        if (generated := _rejected_text(came)) is not None:
             # the server checks the model's text by itself, and returns what it rejects
-            return ProviderReply(generated[0], finish=generated[1], **usage_of(rejection)).mapped(self._cleaned)
-        raise Failed(self._failure(response.status_code, response.headers, rejection, request))
+            return ProviderReply(generated[0], finish=generated[1], **usage_of(came)).mapped(self._cleaned)
+        raise Failed(self._failure(response.status_code, response.headers, came, request))
 
     async def close(self) -> None:
         """Close all connections."""
@@ -241,18 +241,18 @@ class OpenAIProvider:
                 self._secrets = (*dict.fromkeys((*self._secrets, self._key)),)
         return self._key != sent
 
-    def _read(self, response: httpx2.Response, request: Request) -> ProviderReply:
+    def _read(self, response: httpx2.Response, came: Any, request: Request) -> ProviderReply:
         try:
-            reply = read_reply(response.content)
+            reply = read_reply(came)
         except NotAReply as nothing:
             error = nothing.error
             if error is None:
                 line = f"{self.url}: {response.status_code}, but {nothing}"
                 raise Failed(Failure("garbage", line, again=True, charged=True, fault="error")) from None
             code = str(error.get("code")) if isinstance(error, Mapping) else ""
-            status = int(code) if len(code) == 3 and code.isdecimal() and code >= "400" else 500
-            failure = self._failure(status, response.headers, {"error": error}, request)
-            if nothing.chosen and failure.trouble in {"server", "loading"}:
+            named = len(code) == 3 and code.isdecimal() and code >= "400"
+            failure = self._failure(int(code) if named else 500, response.headers, {"error": error}, request)
+            if failure.trouble in {"server", "loading"} and (nothing.chosen or not named):
                 # the server works: it is the model behind it that does not, and may be paid
                 failure = replace(failure, trouble="garbage", charged=True)
             raise Failed(failure) from None
@@ -400,14 +400,6 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         if isinstance(seen, BaseExceptionGroup):
             yield from seen.exceptions
         seen = seen.__cause__ or seen.__context__
-
-
-def _json_or_text(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        text = content[:4096].decode("utf-8", "replace").strip()
-        return "a page of HTML" if text.startswith("<") else text
 
 
 def _rejected_text(rejection: Any) -> tuple[str, str] | None:

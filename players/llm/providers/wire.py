@@ -21,6 +21,8 @@ _THOUGHTS: Final = ("reasoning_content", "reasoning")
 _SEPARATOR: Final = "\n\n"
 """What stands between two messages that are sent as one."""
 
+HTML: Final = "a page of HTML"
+_TEXT_KEPT: Final = 4096
 _MOST_TOKENS: Final = 2**53 - 1
 _MOST_DOLLARS: Final = 1e9
 _DETAILS: Final = (
@@ -150,25 +152,29 @@ def _messages(messages: Sequence[Message], *, system: bool) -> list[dict[str, An
     return merged
 
 
-def read_reply(content: bytes) -> ProviderReply:
-    """Read the body of a response.
+def body_in(content: bytes) -> Any:
+    """Return what the bytes of a response hold: JSON; the body that a stream makes; else their beginning as a text."""
+    # invalid bytes stand in one text, and the rest of it may be an answer
+    written = content.decode(json.detect_encoding(content), "replace")
+    try:
+        return json.loads(written)
+    except (ValueError, RecursionError):
+        streamed = _streamed(written)
+    if streamed is not None:
+        return streamed
+    text = written[:_TEXT_KEPT].strip()
+    return HTML if text.startswith("<") else text
+
+
+def read_reply(body: Any) -> ProviderReply:
+    """Read the body of a response, as `body_in` returns it.
 
     Raises:
         NotAReply: it is none.
     """
-    if not content.strip():
-        raise NotAReply("the reply's body is empty")
-    # invalid bytes stand in one text, and the rest of it may be an answer
-    written = content.decode(json.detect_encoding(content), "replace")
-    try:
-        body = json.loads(written)
-    except (ValueError, RecursionError):
-        body = _streamed(written)
-    if body is None:
-        kind = "a page of HTML" if written.lstrip()[:1] == "<" else "no JSON"
-        raise NotAReply(f"the reply's body is {kind}")
     if not isinstance(body, dict):
-        raise NotAReply("the reply's body is no JSON object")
+        kind = "empty" if body == "" else HTML if body == HTML else "no JSON object"
+        raise NotAReply(f"the reply's body is {kind}")
     choices = body.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(first, dict):

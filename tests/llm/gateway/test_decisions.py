@@ -32,7 +32,9 @@ def test_an_error_means_what_its_status_codes_and_words_say(
     asking = make_gateway(fatal=halted.append)
     server.plan(default=step_of(case))
     came = asking.one(
-        question(model_at(server, max_tokens=64, endpoint={"attempts": 2}), seconds=case.get("seconds", 5))
+        question(
+            model_at(server, max_tokens=64, endpoint={"attempts": case.get("limit", 2)}), seconds=case.get("seconds", 5)
+        )
     )
     assert (came.text or None, came.fault, came.halts) == (None, case["fault"], case.get("halts", False))
     assert (came.attempts, len(halted)) == (case.get("attempts", 1), came.halts)
