@@ -15,7 +15,7 @@ from wolfbus.game.vocabulary import Outcome, Reading
 from wolfbus.knowledge.audience import PrivateThoughts
 from wolfbus.knowledge.departure import DEPARTING, departure
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.calls import ModelCall
+from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
 from wolfbus.messages.content import Ballot, Speech, StatementNumber
 from wolfbus.messages.events import (
     AnsweredAssessOther,
@@ -41,6 +41,7 @@ from wolfbus.messages.events import (
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import WholeCalls
 from wolfbus.record.served import ServedModels
+from wolfbus.record.windows import DroppedPrompts
 
 _Assessed = AnsweredAssessOwn | AnsweredAssessOther
 
@@ -70,6 +71,7 @@ class GameFold:
         self._keep_text = keep_text
         self._spoilt = False
         self._served = ServedModels()
+        self._prompts = DroppedPrompts()
         self._private = PrivateThoughts()
         self._opened: Opened | None = None
         self._scorebook: Scorebook | None = None
@@ -140,7 +142,8 @@ class GameFold:
             (self._book if self._late_events is None else self._book_in_place(self._late_events)).rows(),
             seed="" if self._opened is None else self._opened.seed,
             spoilt=self._spoilt,
-            served={model: tuple(names) for model, names in self._served.others.items()},
+            served={model: tuple(names) for model, names in self._served.answered.items()},
+            dropped=self._prompts.counts(),
             assess="live" if config is None else config.assess,
             feedback=config is None or config.feedback,
             opened=self._opened,
@@ -219,6 +222,7 @@ class GameFold:
             raise RulesError(f"a model call for {event.seat!r}, who does not play")
         self._calls.call(event)
         self._served.feed(event)
+        self._prompts.call(self._book.seats[event.seat].agent, event)
 
     def _beside(self, event: AnsweredAssessOwn | AnsweredAssessOther) -> AnswerDetails:
         if not self._keep_text:
@@ -231,6 +235,9 @@ class GameFold:
             reasoning=None if content is None else content.reasoning,
             thought=event.thought,
         )
+
+    def _prompt(self, event: PromptAddition | Segment) -> None:
+        self._prompts.add(event)
 
     def _note_places(self, event: Asked) -> None:
         self._places[event.batch] = event.round, event.turn
@@ -400,6 +407,8 @@ class GameFold:
         NightOutcome: _night,
         **dict.fromkeys(DEPARTING, _leave),
         Dawn: _dawn,
+        PromptAddition: _prompt,
+        Segment: _prompt,
         ModelCall: _call,
         Ended: _end,
     }

@@ -13,6 +13,7 @@ from typing import Any, Final, get_args
 from analytics import Result
 from analytics.rows import GameRows, ReplyKey
 from wolfbus.game.vocabulary import KINDS, Fault, Outcome, Reading
+from wolfbus.record.served import served_in_words
 from wolfbus.record.usage import TOKENS, Usage
 
 READINGS: Final[tuple[Reading, ...]] = get_args(Reading)
@@ -33,6 +34,7 @@ class Ledger:
         self._by: dict[str, defaultdict[str, Usage]] = {name: defaultdict(Usage) for name in BY}
         self._seats: defaultdict[str, Usage] = defaultdict(Usage)
         self._served: defaultdict[str, set[str]] = defaultdict(set)
+        self._dropped: Counter[str] = Counter()
         self._seconds: list[float] = []
         self._paths: list[float] = []
 
@@ -47,6 +49,7 @@ class Ledger:
         self._paths.append(float(game.critical_path))
         for model, names in game.served.items():
             self._served[model].update(names)
+        self._dropped.update(game.dropped)
         if game.seconds is not None:
             self._seconds.append(game.seconds)
         for (name, model, kind), sums in game.calls.items():
@@ -66,6 +69,7 @@ class Ledger:
         self._paths += list(other._paths)
         for model, names in other._served.items():
             self._served[model].update(names)
+        self._dropped.update(other._dropped)
         self._seconds += list(other._seconds)
         self._total.merge(other._total)
         for merged, parts in ((self._by[split], other._by[split]) for split in BY):
@@ -85,6 +89,7 @@ class Ledger:
             "by": {name: {key: sums.state() for key, sums in parts.items()} for name, parts in self._by.items()},
             "seats": {name: sums.state() for name, sums in self._seats.items()},
             "served": {model: sorted(names) for model, names in self._served.items()},
+            "dropped": dict(self._dropped),
             "seconds": self._seconds,
             "paths": self._paths,
         }
@@ -98,6 +103,7 @@ class Ledger:
         self._by = {name: _usages(state["by"][name]) for name in BY}
         self._seats = _usages(state["seats"])
         self._served = defaultdict(set, {model: set(names) for model, names in state["served"].items()})
+        self._dropped = Counter(state["dropped"])
         self._seconds, self._paths = list(state["seconds"]), list(state["paths"])
 
     def _forget_seats(self) -> None:
@@ -135,13 +141,19 @@ class Ledger:
         Sums ``total`` and by model, kind (several joined by +), role, brain and seat (None over
         several games); ``wall_s``, the seconds that games took by their records' clock;
         ``critical_path``, the longest chain of calls that had to wait for one another, see
-        `CallBook`; and all of it per game and per statement. ``served`` has models that answered in the place of those
-        that were asked, by these; it is missing where none did.
+        `CallBook`; and all of it per game and per statement. ``served`` has, by the model that was asked, and where,
+        what servers say of those that answered, and ``dropped``, by agent, how many prompts at least lost their
+        beginnings; each is missing where there is nothing to say.
 
         Undefined is None: tokens that no server told, money without prices, anything without a
         game.
         """
         games = len(self._paths)
+        served = {model: sorted(names) for model, names in sorted(self._served.items())}
+        beside = {
+            "served": {model: names for model, names in served.items() if any(served_in_words({model: names}))},
+            "dropped": dict(sorted(self._dropped.items())),
+        }
         by_seat = {name: sums.result() for name, sums in self._seats.items()} if games <= 1 else None
         return {
             "games": games,
@@ -149,11 +161,7 @@ class Ledger:
             "total": self._total.result(),
             **{f"by_{name}": {key: parts[key].result() for key in sorted(parts)} for name, parts in self._by.items()},
             "by_seat": by_seat,
-            **(
-                {"served": {model: sorted(self._served[model]) for model in sorted(self._served)}}
-                if self._served
-                else {}
-            ),
+            **{name: values for name, values in beside.items() if values},
             "wall_s": _spread(self._seconds),
             "critical_path": _spread(self._paths),
             "per_game": self._per(games),

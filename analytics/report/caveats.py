@@ -6,7 +6,7 @@ Whatever else is said is exploratory.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result, look
@@ -15,6 +15,7 @@ from wolfbus.files.printable import told_apart
 from wolfbus.game.vocabulary import SCRIPTS
 from wolfbus.messages.defaults import SILENT, defaults_in_words
 from wolfbus.record.served import served_in_words
+from wolfbus.record.windows import dropped_in_words
 
 if TYPE_CHECKING:
     from analytics.gather import FileNote
@@ -101,6 +102,20 @@ def spoilt_games(files: Iterable[FileNote]) -> str:
     return f"{len(spoilt):,} {are} spoilt, too many answers of a seat being defaults for want of a reply: {state}"
 
 
+def of_servers(result: Result, name: Callable[[str], str]) -> Iterator[str]:
+    """Yield what servers did that nobody asked for, a line each: beginnings of prompts that they dropped, models that
+    answered in the place of others, or did not stay the same.
+
+    Args:
+        result: the figures.
+        name: returns an agent's name, fit to show.
+    """
+    for agent, dropped in (look(result, "cost", "dropped") or {}).items():
+        calls = look(result, "cost", "by_brain", agent, "calls") or dropped
+        yield dropped_in_words(name(agent), dropped, calls)
+    yield from served_in_words(look(result, "cost", "served") or {})
+
+
 def smoothing(result: Result) -> tuple[str, str]:
     """Return the games' alpha and prior, each as a number or several."""
     alpha, prior = ([number(value, 2) for value in look(result, "settings", name) or ()] for name in ("alpha", "prior"))
@@ -150,7 +165,7 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
         yield f"{line}."
     if line := spoilt_games(context.files):
         yield f"{line}."
-    yield from (f"{line}." for line in served_in_words(look(findings, "cost", "served") or {}))
+    yield from (f"{line}." for line in of_servers(findings, context.name))
     if problems := len(context.problems):
         cut = sum(note.counted for note in context.problems)
         fates = (

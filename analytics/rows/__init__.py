@@ -107,7 +107,8 @@ class GameRows:
         whispers: what Werewolves propose at night, in order; kept with the words only.
         call_rows: model calls one by one; kept with the words only.
         course: what moved the game on, in order; kept with the words only.
-        served: models that answered in the place of those that were asked, by these.
+        served: what servers say of the models that answered, by the one that was asked.
+        dropped: prompts, at least, whose beginnings their server did not read, by agent.
         seals: by statement, a hash over it and all before it: of its line of the record, of a published log over the
             words.
         annotations: what is said of the statements afterwards.
@@ -185,6 +186,7 @@ class GameRows:
     call_rows: tuple[CallRow, ...] = ()
     course: tuple[TimedEvent[Step], ...] = ()
     served: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
     seals: Mapping[int, str] = field(default_factory=dict)
     annotations: tuple[AnnotationRow, ...] = ()
 

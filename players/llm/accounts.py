@@ -12,7 +12,7 @@ from typing import Any
 from players.llm.provider import Completion, Purpose
 from players.llm.settings import Price
 from wolfbus.files.formats import count, percent, quantity, seconds
-from wolfbus.record.usage import Distribution, PartialSum, Usage
+from wolfbus.record.usage import Distribution, Usage
 
 
 def exact_cost(price: Price, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> Decimal:
@@ -70,8 +70,6 @@ class Accounts:
             part.usage.add(completion)
             part.timed_out += completion.timed_out
             part.probes += purpose == "probe"
-            if completion.billed_usd is not None:
-                part.billed.add(completion.billed_usd)
             if completion.error is None and not completion.timed_out:
                 part.latency.add(completion.latency_s)
 
@@ -123,14 +121,13 @@ class Accounts:
 @dataclass(slots=True)
 class _Sum:
     """What some calls took, and besides: seconds of those with a reply (the recorded ones of a cassette too), those
-    whose time ran out, probes, and what servers say that they charged.
+    whose time ran out, and probes.
     """
 
     usage: Usage = field(default_factory=Usage)
     latency: Distribution = field(default_factory=Distribution)
     timed_out: int = 0
     probes: int = 0
-    billed: PartialSum = field(default_factory=PartialSum)
 
     def figures(self) -> dict[str, Any]:
         usage, queue = self.usage, self.usage.queue.result()
@@ -148,7 +145,7 @@ class _Sum:
             "tokens_unknown": usage.uncounted,
             "cost_usd": usage.cost.total(),
             "cost_unknown": usage.cost.missing,
-            "billed_usd": self.billed.total(),
+            "billed_usd": usage.billed.total(),
             "latency_median_s": self.latency.quantile(0.5),
             "latency_p95_s": self.latency.quantile(0.95),
             "queue_s": queue["total"],
@@ -172,7 +169,7 @@ class _Sum:
         return f"{calls} ({aside})" if aside else calls
 
     def _money(self) -> str:
-        billed = self.billed.total()
+        billed = self.usage.billed.total()
         aside = "" if billed is None else f"its server says {dollars(billed)}"
         money = _money(self.usage)
         return f"{money} ({aside})" if money and aside else money or aside
@@ -189,7 +186,6 @@ def _merged(parts: Iterable[_Sum]) -> _Sum:
         total.latency.merge(part.latency)
         total.timed_out += part.timed_out
         total.probes += part.probes
-        total.billed.merge(part.billed)
     return total
 
 

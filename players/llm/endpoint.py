@@ -28,6 +28,7 @@ from players.llm.provider import (
 from players.llm.settings import Endpoint, Model
 from wolfbus.reading.objects import find_objects
 from wolfbus.reading.text import without_thinking
+from wolfbus.record.windows import PromptWindow
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +40,6 @@ _MOST_ROOM: Final = 8
 
 _MOST_CROWDED: Final = 8
 """Questions in a row for which a context has no room, from which on a model halts."""
-
-_MOST_DROPPED: Final = 4
-"""Prompts that are longer by the share `_LONGER`, and have as many tokens up to the share `_STILL`."""
-_LONGER: Final = 1.3
-_STILL: Final = 1.02
 
 
 class Capability:
@@ -63,8 +59,7 @@ class Capability:
         self._refused: set[str] = set()
         self._more_room = 1
         self._crowded = 0
-        self._longest_prompt = (0, 0)
-        self._dropped = 0
+        self._window = PromptWindow()
 
     def bound(self, model: Model) -> int:
         """Return the bound on a reply: the model's own, or what was learned from replies that it cut off."""
@@ -90,26 +85,14 @@ class Capability:
         return self._crowded >= _MOST_CROWDED
 
     def note_prompt(self, characters: int, tokens: int | None) -> None:
-        """Note how many tokens a server read of a prompt; says so once, if it drops the beginnings of long ones.
-
-        A window reads as much of a longer prompt as of a shorter one, whereas what a cache had may be left out of any
-        count.
-        """
-        if not tokens or self._dropped >= _MOST_DROPPED:
-            return
-        most, shortest = self._longest_prompt
-        if tokens > most * _STILL:
-            self._longest_prompt, self._dropped = (tokens, characters), 0
-        elif tokens * _STILL >= most:
-            self._longest_prompt = most, min(shortest, characters)
-            self._dropped += characters > shortest * _LONGER
-            if self._dropped == _MOST_DROPPED:
-                logger.warning(
-                    "%s read %d tokens of a prompt of %d characters, and as many of one of %d: it drops the beginnings "
-                    "of prompts, the rules first; give it a larger context (Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH; "
-                    "llama.cpp: --ctx-size; LM Studio: its context length)",
-                    *(self.name, tokens, characters, shortest),
-                )
+        """Note how many tokens a server read of a prompt; says so once, if it drops the beginnings of long ones."""
+        if tokens and not self._window.drops and self._window.note(characters, tokens):
+            logger.warning(
+                "%s read %d tokens of a prompt of %d characters, and as many of one of %d: it drops the beginnings "
+                "of prompts, the rules first; give it a larger context (Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH; "
+                "llama.cpp: --ctx-size; LM Studio: its context length)",
+                *(self.name, tokens, characters, self._window.shortest),
+            )
 
     def for_model(self, model: Model) -> Shape:
         """Return what a request may hold, with the kind of structured output that the model's settings insist on."""

@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from wolfbus.errors import RecordError
-from wolfbus.messages.calls import ChainAddition, ChatRole, ModelCall, PromptAddition, ReplyStyle, segment_hash
+from wolfbus.messages.calls import (
+    ChainAddition,
+    ChatRole,
+    ModelCall,
+    PromptAddition,
+    ReplyStyle,
+    Scalar,
+    segment_hash,
+)
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked
 
 SegmentName: TypeAlias = str | int
@@ -196,11 +204,37 @@ class RequestNames:
         return f"{stem}{event.kind}/{event.seat}" + ("" if event.about is None else f"/{event.about}")
 
 
+class CallOrigin(NamedTuple):
+    """With which server, settings and model a call was made; see `Call` for what each means."""
+
+    url: str | None
+    parameters: dict[str, Scalar]
+    served: str | None
+
+
+class CallOrigins:
+    """Follows where the model calls of one game come from, which an earlier call may say. Add them in record order."""
+
+    def __init__(self) -> None:
+        self._origins: list[CallOrigin] = []
+
+    def add(self, call: ModelCall) -> CallOrigin:
+        """Take in the next call, and return its origin."""
+        self._origins.append(self.of(call))
+        return self._origins[-1]
+
+    def of(self, call: ModelCall) -> CallOrigin:
+        """Return the origin of a call; what it says itself where the call that it names is not there."""
+        if call.like is not None and call.like <= len(self._origins):
+            return self._origins[call.like - 1]
+        return CallOrigin(call.url, call.parameters, call.served)
+
+
 class WholeCalls:
     """Gives the model calls of one game with all that its record says of them elsewhere. Feed it in record order."""
 
     def __init__(self) -> None:
-        self._calls: list[ModelCall] = []
+        self._origins = CallOrigins()
         self._requests = RequestNames()
         self._unanswered: dict[str, list[tuple[int, ModelCall]]] = {}
         self._replies: dict[int, str | None] = {}
@@ -208,7 +242,7 @@ class WholeCalls:
     def feed(self, event: AnyEvent, line: int) -> None:
         """Take in the next event, which stands on that line."""
         if event.type == "model_call":
-            self._calls.append(event)
+            self._origins.add(event)
             if event.answered_as is not None:
                 self._unanswered.setdefault(event.requests[0], []).append((line, event))
         elif event.type == "asked":
@@ -221,9 +255,8 @@ class WholeCalls:
     def whole(self, call: ModelCall, line: int) -> ModelCall:
         """Return a call that was fed with its server and settings; and its reply, once its answer was fed, too."""
         changes: dict[str, object] = {}
-        if call.like is not None and call.like <= len(self._calls):
-            like = self._calls[call.like - 1]
-            changes |= {"url": like.url, "parameters": like.parameters, "served": like.served, "like": None}
+        if call.like is not None:
+            changes |= {**self._origins.of(call)._asdict(), "like": None}
         if (reply := self._replies.get(line)) is not None:
             changes |= {"reply": reply, "reply_length": None, "answered_as": None}
         return call.model_copy(update=changes) if changes else call

@@ -182,6 +182,8 @@ class FinishedCall(Protocol):
     def completion_tokens(self) -> int | None: ...  # noqa: D102
     @property
     def cost_usd(self) -> float | None: ...  # noqa: D102
+    @property
+    def billed_usd(self) -> float | None: ...  # noqa: D102
 
 
 def kinds_of(call: Call) -> tuple[Kind, ...]:
@@ -257,6 +259,7 @@ class Usage:
         uncounted: calls that a server may have worked on without counting prompt and reply.
         unpriced: calls whose tokens are known, and whose price is not.
         cost: US dollars, and how many calls that a server may have charged for lack a price.
+        billed: US dollars by the servers' own word, and of how many such calls they do not say it.
         latency: seconds of the calls that reached the network, back-off between attempts included.
         queue: seconds that calls waited for their turn under the limits.
     """
@@ -265,6 +268,7 @@ class Usage:
         "_compared",
         "_tokens",
         "attempts",
+        "billed",
         "calls",
         "cassette",
         "cost",
@@ -286,6 +290,7 @@ class Usage:
         self.queue = Distribution()
         self._tokens = {name: PartialSum() for name in TOKENS}
         self.cost = PartialSum()
+        self.billed = PartialSum()
 
     def add(self, call: FinishedCall, requests: int = 1, *, reask: bool = False) -> None:
         """Add one call.
@@ -314,6 +319,7 @@ class Usage:
             self.latency.add(call.latency_s)
         self.queue.add(call.queue_s)
         self.cost.add(call.cost_usd, free=free)
+        self.billed.add(call.billed_usd, free=free)
         self.unpriced += counted and call.cost_usd is None
 
     def merge(self, other: Usage) -> None:
@@ -335,7 +341,7 @@ class Usage:
             part.restore(values)
 
     def _sums(self) -> list[Any]:
-        return [self.latency, self.queue, self.cost, *self._tokens.values()]
+        return [self.latency, self.queue, self.cost, self.billed, *self._tokens.values()]
 
     def copy(self) -> Usage:
         """Return sums of their own that hold the same."""
@@ -362,10 +368,12 @@ class Usage:
 
     def result(self) -> dict[str, Any]:
         """Return everything as plain values; each ``…_missing`` counts the calls that its sum lacks, but for those
-        that no server can have charged for.
+        that no server can have charged for. ``billed_usd`` is missing where no server says what it charged.
         """
         result: dict[str, Any] = {name: getattr(self, name) for name in _REPORTED}
         for name, total in self._tokens.items():
             result |= {name: self.tokens(name), f"{name}_missing": total.missing}
         result |= {"cost_usd": self.cost_usd, "cost_usd_missing": self.cost.missing}
+        if (billed := self.billed.total()) is not None:
+            result |= {"billed_usd": billed, "billed_usd_missing": self.billed.missing}
         return {**result, "latency_s": self.latency.result(), "queue_s": self.queue.result()}

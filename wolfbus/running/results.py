@@ -105,7 +105,7 @@ def ended_result(
         answers=counts.answers,
         defaults=dict(counts.defaults),
         spoilt=counts.spoilt,
-        served={model: tuple(names) for model, names in counts.served.others.items()},
+        served={model: tuple(names) for model, names in counts.served.answered.items()},
     )
 
 

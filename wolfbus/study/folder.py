@@ -222,7 +222,7 @@ class Manifest:
         self.defaults: Counter[str] = Counter()
         """Answers that are defaults, by why; see `wolfbus.messages.defaults.cause_of`."""
         self.served: dict[str, dict[str, None]] = {}
-        """Models that answered in the place of those that were asked, by these."""
+        """What servers say of the models that answered, by the one that was asked."""
         self.spoilt: list[str] = []
         """Ended games that are spoilt, by id."""
         self.states: Counter[str] = Counter(pending=len(self._rows))

@@ -43,7 +43,7 @@ class GameCounts:
         answers: answers that were asked for and not declined, but those of a brain that is silent by design.
         defaults: how many of them are defaults, by `wolfbus.messages.defaults.cause_of`.
         spoilt: the seats that spoil it, once it has ended.
-        served: which models answered in the place of those that were asked.
+        served: which models answered.
     """
 
     winner: Winner = None
@@ -130,7 +130,8 @@ class GameResult(BaseModel):
     spoilt: Annotated[tuple[str, ...], Strict(strict=False)] = ()
     """Seats that spoil the game, as its record's last event has them."""
     served: dict[str, Annotated[tuple[str, ...], Strict(strict=False)]] = {}
-    """Models that answered in the place of those that were asked, by these."""
+    """What servers say of the models that answered, by the one that was asked, and where; from an earlier version, only
+    others than that."""
 
     def line(self) -> bytes:
         """Return it as a line of the journal, with its end."""

@@ -14,7 +14,7 @@ from analytics.figures.tables import Panel, forest
 from analytics.metrics.abilities import DETECTION, NOT_IDENTIFIED
 from analytics.metrics.primary import LEADS
 from analytics.metrics.skill import SIDES
-from analytics.report.caveats import SHOWN, all_defaults, caveats, missing_answers, spoilt_games, verdict
+from analytics.report.caveats import SHOWN, all_defaults, caveats, missing_answers, of_servers, spoilt_games, verdict
 from analytics.report.context import Context, drawing, estimate_cell, metric, over_all
 from analytics.report.entries import IndexedGame, StatementEntry
 from analytics.report.specs import phrase, specs, table
@@ -34,7 +34,6 @@ from wolfbus.files.document import (
 from wolfbus.files.formats import between, count, in_unit, listed, percent, quantity
 from wolfbus.files.printable import words
 from wolfbus.game.roles import FACTS
-from wolfbus.record.served import served_in_words
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
 _SCALE: Final = {DETECTION: ("AUC of suspicion", "score"), "concealment": ("d′", "logit")}
@@ -190,14 +189,14 @@ def _links(context: Context) -> Prose:
 
 def headlines(findings: Result, context: Context) -> list[str]:
     """Return the findings in five sentences, most important first, and of whom they say little."""
+    warnings = (*missing_answers(findings), spoilt_games(context.files), *of_servers(findings, context.name))
     return [
         _played(findings, context),
         _won(findings),
         _deceived(findings),
         _detected(findings),
         _suspected(findings),
-        *(f"WARNING: {line}" for line in (*missing_answers(findings), spoilt_games(context.files)) if line),
-        *(f"WARNING: {line}" for line in served_in_words(look(findings, "cost", "served") or {})),
+        *(f"WARNING: {line}" for line in warnings if line),
         *filter(None, [all_defaults(findings)]),
     ]
 

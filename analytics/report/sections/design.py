@@ -184,7 +184,12 @@ def _short(fact: object) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-_COUNTED: Final = {"prompt_tokens": "prompt tokens", "completion_tokens": "reply tokens", "cost_usd": "a price"}
+_COUNTED: Final = {
+    "prompt_tokens": "prompt tokens",
+    "completion_tokens": "reply tokens",
+    "cost_usd": "a price",
+    "billed_usd": "what the server charged",
+}
 
 
 def repair(findings: Result, context: Context) -> Section:
@@ -212,7 +217,10 @@ def cost(findings: Result, context: Context) -> Section:
     lines.append(Line(Cell("All"), total, total=True))
     and_seat = ", and by seat" if costs.get("by_seat") else ""
     called = lines if total.get("calls") else []
-    by = table("design/cost-table", findings, context, lines=called, notes=_lacking(total), and_seat=and_seat)
+    by = table(
+        "design/cost-table", findings, context, lines=called, notes=_lacking(total), and_seat=and_seat,
+        without=() if "billed_usd" in total else ("Billed",),
+    )  # fmt: skip
     return Section("cost", "Cost", (by, table("design/cost-per", findings, context)) if called else (by,))
 
 

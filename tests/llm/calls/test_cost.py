@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import random
+import re
 
 from analytics.findings import metrics
 from analytics.gather import GameFold, GameRows
+from analytics.report.report import Report
+from tests.analytics.script import gathered
 from tests.llm.calls.woven import game, one_each
 from wolfbus.game.config import GameConfig
 from wolfbus.record.line import Recorded
@@ -34,6 +37,26 @@ def drawn(answer, name):
     if draws.random() < 0.3:
         usual |= {"cached_tokens": None}
     return [usual, usual | {"reask": True}] if draws.random() < 0.2 else [usual]
+
+
+def test_what_servers_charged_by_their_own_word_stands_beside_ones_price_in_the_report():
+    def billed(_answer, name):
+        # some replies come without it
+        return [{"model": "one", "cost_usd": 0.001, "billed_usd": 0.002 if len(name) % 2 else None}]
+
+    records = game(billed)
+    bills = [recorded.event.billed_usd for recorded in records if recorded.event.type == "model_call"]
+    result = metrics([rows_of(records)])
+    total = result["cost"]["by_model"]["one"]
+    assert total["billed_usd"] == math.fsum(filter(None, bills)) > 0
+    assert total["billed_usd_missing"] == bills.count(None) > 0
+    page = Report(result, gathered([])).markdown()
+    heads, values = (re.search(rf"\| {head} \|.*", page)[0].split("|") for head in ("Model, agent, kind", "one"))
+    by_head = dict(zip(map(str.strip, heads), map(str.strip, values), strict=True))
+    assert (by_head["Money"], by_head["Billed"]) == (f"${total['cost_usd']:.4f}", f"${total['billed_usd']:.4f}")
+    assert f"{bills.count(None)} lack what the server charged" in page
+    unbilled = metrics([rows_of(game(drawn))])
+    assert "Billed" not in Report(unbilled, gathered([])).markdown()
 
 
 def test_sums_over_a_game_are_those_of_its_calls():

@@ -96,8 +96,8 @@ class GameEnding:
             self._notes.setdefault(brain, Counter())[event.note] += 1
 
     def warnings(self) -> list[str]:
-        """Return a line for each brain of whose answers any is missing, with why; if the game is spoilt; and if another
-        model answered than was asked.
+        """Return a line for each brain of whose answers any is missing, with why; if the game is spoilt; if another
+        model answered than was asked, or not the same all the time.
         """
         from analytics.report.caveats import missing_answers
 
@@ -106,7 +106,7 @@ class GameEnding:
         lines = missing_answers({"repair": {"by_brain": by_brain}}, reasons, bearable=0.0)
         if self.ended is not None and self.ended.spoilt:
             lines.append(f"the game {spoilt_in_words(self.ended.spoilt)}")
-        return [*lines, *(printable(line, _REASON) for line in served_in_words(self._served.others))]
+        return [*lines, *(printable(line, _REASON) for line in served_in_words(self._served.answered))]
 
     def lines(self, calls: Sequence[str] = ()) -> list[str]:
         """Return what a newcomer asks of a game that is over, in at most `LINES` - 4 lines; none if nothing happened.
