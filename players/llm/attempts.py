@@ -165,6 +165,7 @@ class Attempts:
                     capability.say_guessed(self._blamed)
                 return reply
             self._last_failure = failure.line
+            self._garbage += failure.trouble == "garbage"
             if failure.lacks == "room":
                 max_tokens = self._room(failure, max_tokens)
                 self._keep_failure(failure)
@@ -211,7 +212,6 @@ class Attempts:
         too_long = failure.wait is not None and failure.wait >= max(time_left, LONGEST_WAIT)
         if busy and failure.wait is not None and not too_long:
             self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
-        self._garbage += failure.trouble == "garbage"
         # a server that loads its model is waited for before the games, and so is a queue within them
         queued = failure.again and ((busy and not self._probes) or (failure.trouble == "loading" and self._probes))
         if queued:

@@ -78,7 +78,7 @@ _LOADING: Final = _words(r"\bloading\b | warming\ up | starting\ up | not\ (?:ye
 
 _ALL: Final = range(1000)
 _OF_CONTENT: Final = frozenset({400, 403, 422, 451, 500})
-_LATER: Final = frozenset({408, 409, 425, *range(500, 600)}) - {501, 505, 511}
+_LATER: Final = frozenset({408, 409, 425, 499, *range(500, 600)}) - {501, 505, 511}
 """Statuses, beside 429, that may be different next time."""
 
 LONGEST_WAIT: Final = 300.0

@@ -69,6 +69,9 @@ _LOOPBACK: Final = ("all://localhost", "all://127.0.0.0/8", "all://[::1]")
 
 _NEVER_CONNECTED: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
 
+_BROKEN: Final = frozenset({"ClientPayloadError", "HttpProcessingError", "DecodingError"})
+"""What is raised once a reply has begun, beside errors of h11, by which one of the transports reads; it was paid."""
+
 
 class RedirectRefused(Exception):  # noqa: N818 - what happened
     """A redirect is not followed; the text says where it leads and why not, without any secret."""
@@ -312,6 +315,9 @@ class OpenAIProvider:
         ):
             never_connected = True
             text = f"no connection within {CONNECT_S:g} s" if "TimeoutError" in names else "no connection"
+        elif names & _BROKEN or type(causes[-1]).__module__.startswith("h11."):
+            text = "the reply broke off in its middle, or is no HTTP"
+            return Failure("garbage", f"{self.url}: {text}", again=True, charged=True, fault="error")
         else:
             text = "the connection broke before a reply came"
         return Failure("connection", f"{self.url}: {text}", again=True, charged=not never_connected)

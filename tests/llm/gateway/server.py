@@ -51,6 +51,7 @@ class Step:
     headers: Mapping[str, str] = field(default_factory=dict)
     hang: bool = False
     reset: bool = False
+    raw: bytes = b""
 
 
 OK = Step()
@@ -125,8 +126,9 @@ class ScriptedServer:
                 await asyncio.Event().wait()
         finally:
             self.cancelled += step.hang
-        if step.reset and request.transport is not None:
-            request.transport.abort()
+        if request.transport is not None and (step.raw or step.reset):
+            request.transport.write(step.raw)
+            request.transport.abort() if step.reset else request.transport.close()
         return web.Response(body=step.body, status=step.status, headers=step.headers, content_type="application/json")
 
 

@@ -226,6 +226,26 @@ def test_both_transports_of_the_library_tell_the_same(
     assert [completion.charged for completion in bad] == [True, True, False, True, False]
 
 
+@pytest.mark.parametrize("aiohttp", [True, False])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{",
+        b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a": \r\nZZZ\r\n',
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnone",
+    ],
+)
+def test_a_reply_that_breaks_off_is_paid_twice_at_most_and_named(
+    asking: Asking, server: ScriptedServer, raw: bytes, aiohttp: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not aiohttp:
+        monkeypatch.setitem(sys.modules, "aiohttp", None)
+    server.plan(default=Step(raw=raw))
+    came = asking.one(question(model_at(server)))
+    assert came.error == f"{server.url}: the reply broke off in its middle, or is no HTTP (2 attempts)"
+    assert (came.fault, came.charged, len(server.bodies)) == ("error", True, 2)
+
+
 @pytest.mark.parametrize("bound", [None, 20.0])
 def test_a_time_out_of_the_systems_own_is_a_broken_connection_bounded_or_not(
     asking: Asking, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, bound: float | None
