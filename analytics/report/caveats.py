@@ -158,14 +158,14 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
     if scripts := [agent for agent in context.agents if agent.partition(":")[0] in SCRIPTS]:
         nature = "is a script, not a model" if len(scripts) == 1 else "are scripts, not models"
         yield f"{listed([context.name(agent) for agent in scripts])} {nature}: such numbers try out the tools only."
-    if caveat := protocols(findings):
-        yield caveat
     lines = missing_answers(findings)
     for line in lines or filter(None, [all_defaults(findings)]):
         yield f"{line}."
     if line := spoilt_games(context.files):
         yield f"{line}."
     yield from (f"{line}." for line in of_servers(findings, context.name))
+    if caveat := protocols(findings):
+        yield caveat
     if problems := len(context.problems):
         cut = sum(note.counted for note in context.problems)
         fates = (

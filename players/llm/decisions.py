@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from players.llm.provider import ProviderReply, Trouble
@@ -158,6 +159,14 @@ def why_no_text(reply: ProviderReply) -> NoText | None:
 
     Prose that was cut off before any JSON is none: where a server marks no thoughts, it is likely to be one.
     """
+    return _why_no_text(
+        ProviderReply(reply.text, reply.thought, reply.refusal, reply.finish, calls_tool=reply.calls_tool)
+    )
+
+
+# a reply is looked at by its attempt, and again by whoever asked
+@lru_cache(maxsize=64)
+def _why_no_text(reply: ProviderReply) -> NoText | None:
     text = without_thinking(reply.text or "")
     if text.text.strip() and (not reply.cut or "{" in text.text):
         return None
