@@ -81,6 +81,6 @@ class DroppedPrompts:
 def dropped_in_words(agent: str, dropped: int, calls: int) -> str:
     """Return how many prompts of an agent lost their beginnings, in one line without a full stop."""
     return (
-        f"of at least {dropped:,} of {calls:,} prompts of {agent}, the server did not read the beginning, the rules "
-        "first: it read as many tokens as of much shorter ones, and needs a larger context"
+        f"at least {dropped:,} of {calls:,} prompts of {agent} lost their beginnings, the rules first: its server read "
+        "as many tokens as of much shorter ones, and needs a larger context"
     )

@@ -68,7 +68,5 @@ def test_a_report_counts_the_prompts_whose_beginnings_a_server_dropped(tmp_path:
     cost = json.loads(wolfbus(tmp_path, "report", str(record), "--json").out)["cost"]
     ((agent, dropped),) = cost["dropped"].items()
     assert (agent, 4 <= dropped < beyond) == ("llm:m", True)
-    line = (
-        f"WARNING: of at least {dropped} of {cost['by_brain']['llm:m']['calls']} prompts of m, the server did not read"
-    )
+    line = f"WARNING: at least {dropped} of {cost['by_brain']['llm:m']['calls']} prompts of m lost their beginnings"
     assert line in wolfbus(tmp_path, "report", str(record)).out
