@@ -11,37 +11,27 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
-from players.llm.provider import ProviderReply, Trouble
+from players.llm.provider import Failure, ProviderReply, Trouble
 from wolfbus.game.vocabulary import Fault
 from wolfbus.reading.text import without_thinking
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What follows from an error.
+def _decision(
+    cause: str = "", trouble: Trouble = "rejected", *, again: bool = False, fault: Fault = "error", **more: Any
+) -> Failure:
+    """Return what follows from an error, in the form of a failure without its words.
 
-    Attributes:
+    Args:
         cause: what is wrong, to stand behind the status; ``{key}`` is the key in words, ``{model}`` the model. "" where
             the server's own words say it all.
-        trouble: of what kind it is.
+        trouble: see `Failure`; so with the others.
         again: whether another attempt makes sense.
-        halts: whether every further request for the model would fail in the same way.
         fault: what an answer for want of the reply counts as.
-        shaped: whether a request in another shape may be taken: the words of the error say whether.
-        cut: whether the reply's bound was reached before any text.
-        crowded: whether prompt and reply are more than the model's context.
+        more: further fields of a failure.
     """
-
-    cause: str = ""
-    trouble: Trouble = "rejected"
-    again: bool = False
-    halts: bool = False
-    fault: Fault = "error"
-    shaped: bool = False
-    cut: bool = False
-    crowded: bool = False
+    return Failure(trouble, cause, again=again, fault=fault, **more)
 
 
 def _words(words: str) -> re.Pattern[str]:
@@ -85,30 +75,30 @@ _LATER: Final = frozenset({408, 409, 425, 499, *range(500, 600)}) - {501, 505, 5
 LONGEST_WAIT: Final = 300.0
 """Seconds: whoever names a longer wait is not asked again."""
 
-_TABLE: Final[tuple[tuple[Collection[int], re.Pattern[str] | None, Decision], ...]] = (
-    (_ALL, _GENERATED, Decision("the model's text was rejected", again=True, fault="unparseable")),
-    ({402}, None, Decision("the account's credits are used up", halts=True)),
-    (_ALL, _SPENT, Decision("the account's quota is used up", halts=True)),
-    ({400, 401, 403, 429}, _SUSPENDED, Decision("the account is closed", halts=True)),
-    (_OF_CONTENT, _FILTERED, Decision("its content filter kept prompt or reply back", fault="filtered")),
-    ({400}, _TOO_SMALL, Decision(cut=True, fault="cut")),
-    ({400, 413, 422, 500}, _CROWDED, Decision(crowded=True, shaped=True)),
-    ({401}, None, Decision("{key} not accepted", halts=True)),
-    ({400}, _WRONG_KEY, Decision("{key} not accepted", halts=True)),
-    ({403}, _KEY, Decision("{key} not accepted", halts=True)),
-    ({403}, None, Decision("it may not be asked", halts=True)),
-    ({404}, None, Decision("there is no model {model}, or the URL is wrong", halts=True, shaped=True)),
-    ({400, 422}, _NO_MODEL, Decision(halts=True, shaped=True)),
-    ({429}, None, Decision(trouble="busy", again=True)),
-    ({503}, None, Decision(trouble="loading", again=True)),
-    (_LATER, _LOADING, Decision(trouble="loading", again=True)),
-    (_LATER, None, Decision(trouble="server", again=True, shaped=True)),
-    (_ALL, None, Decision(shaped=True)),
+_TABLE: Final[tuple[tuple[Collection[int], re.Pattern[str] | None, Failure], ...]] = (
+    (_ALL, _GENERATED, _decision("the model's text was rejected", again=True, fault="unparseable")),
+    ({402}, None, _decision("the account's credits are used up", halts=True)),
+    (_ALL, _SPENT, _decision("the account's quota is used up", halts=True)),
+    ({400, 401, 403, 429}, _SUSPENDED, _decision("the account is closed", halts=True)),
+    (_OF_CONTENT, _FILTERED, _decision("its content filter kept prompt or reply back", fault="filtered")),
+    ({400}, _TOO_SMALL, _decision(cut=True, fault="cut")),
+    ({400, 413, 422, 500}, _CROWDED, _decision(lacks="room", shaped=True)),
+    ({401}, None, _decision("{key} not accepted", halts=True)),
+    ({400}, _WRONG_KEY, _decision("{key} not accepted", halts=True)),
+    ({403}, _KEY, _decision("{key} not accepted", halts=True)),
+    ({403}, None, _decision("it may not be asked", halts=True)),
+    ({404}, None, _decision("there is no model {model}, or the URL is wrong", halts=True, shaped=True)),
+    ({400, 422}, _NO_MODEL, _decision(halts=True, shaped=True)),
+    ({429}, None, _decision(trouble="busy", again=True)),
+    ({503}, None, _decision(trouble="loading", again=True)),
+    (_LATER, _LOADING, _decision(trouble="loading", again=True)),
+    (_LATER, None, _decision(trouble="server", again=True, shaped=True)),
+    (_ALL, None, _decision(shaped=True)),
 )
 
 
-def decide(status: int, words: str, wait: float | None) -> Decision:
-    """Return what follows from an error.
+def decide(status: int, words: str, wait: float | None) -> Failure:
+    """Return what follows from an error: a failure with its cause in place of a line; see `_decision`.
 
     Args:
         status: of HTTP, or the error's own where it came in place of a reply.
@@ -117,7 +107,7 @@ def decide(status: int, words: str, wait: float | None) -> Decision:
     """
     if status == 429 and _OF_A_DAY.search(words) and (wait is None or wait > LONGEST_WAIT):
         # a quota of a minute is told in the same words, with a wait of seconds
-        return Decision("the account's quota is used up", trouble="busy", halts=True)
+        return _decision("the account's quota is used up", "busy", halts=True)
     return next(
         decision
         for statuses, pattern, decision in _TABLE

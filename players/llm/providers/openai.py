@@ -278,25 +278,15 @@ class OpenAIProvider:
     def _failure(self, status: int, headers: Mapping[str, str], rejection: Any, request: Request) -> Failure:
         message, codes = message_of(rejection)
         wait = retry_after(headers, rejection, message)
-        decision = decide(status, " ".join((*codes, message))[:_READ], wait)
+        failure = decide(status, " ".join((*codes, message))[:_READ], wait)
         words = redacted(message, *self._secrets)
-        cause = decision.cause.format(key=self._key_in_words(), model=repr(request.model.model))
+        cause = failure.line.format(key=self._key_in_words(), model=repr(request.model.model))
         line = f"{self.url}: {status}" + "".join(f": {part}" for part in (cause, words) if part)
         if status == 404 and not _VERSION.search(urlsplit(self.url).path):
             line += f"; did you mean {self.url}/v1?"
-        lacks = lack_of(request, status, message) if decision.shaped else None
-        return Failure(
-            decision.trouble,
-            line,
-            again=decision.again,
-            wait=wait,
-            lacks=lacks or ("room" if decision.crowded else None),
-            shaped=decision.shaped,
-            cut=decision.cut,
-            room=room_in(message) if decision.crowded else None,
-            fault=decision.fault,
-            halts=decision.halts,
-        )
+        lacks = lack_of(request, status, message) if failure.shaped else None
+        room = room_in(message) if failure.lacks == "room" else None
+        return replace(failure, line=line, wait=wait, lacks=lacks or failure.lacks, room=room)
 
     def _connection_failure(self, error: BaseException) -> Failure:
         causes = list(_causes(error))

@@ -65,6 +65,7 @@ def refuse(status: int, message: str = "no", headers: Mapping[str, str] | None =
 
 class ScriptedServer:
     """Plays its script, then `default`; keeps what it was asked. As a proxy it answers in the place of who is asked.
+    With a `key`, it takes no other.
 
     Args:
         tls: its certificate and key; None for plain HTTP.
@@ -74,6 +75,7 @@ class ScriptedServer:
         self._tls = tls
         self.script: list[Step] = []
         self.default = OK
+        self.key: str | None = None
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[CIMultiDictProxy[str]] = []
         self.paths: list[str] = []
@@ -116,6 +118,8 @@ class ScriptedServer:
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         body = json.loads(await request.read() or b"null")
         step = self.script.pop(0) if self.script else self.default
+        if self.key is not None and request.headers.get("Authorization") != f"Bearer {self.key}":
+            step = refuse(401)
         self.bodies.append(body)
         self.headers.append(request.headers)
         self.paths.append(request.path)

@@ -84,9 +84,10 @@ def test_a_key_that_a_file_has_anew_is_read_there_by_all_calls_that_were_turned_
     model, asking = model_at(server, endpoint={"key_file": str(tmp_path / "token")}), make_gateway()
     asking.gateway.check([model])
     (tmp_path / "token").write_text("second-key\n")
-    server.plan(*[refuse(401)] * 5)
+    server.key = "second-key"
     assert [future.result(60).text for future in asking.begin(*[question(model)] * 5)] == ['{"bid": 1}'] * 5
-    assert [headers["Authorization"][7:] for headers in server.headers[5:]] == ["second-key"] * 5
+    sent = [headers["Authorization"][7:] for headers in server.headers]
+    assert (sent[0], sent.count("second-key"), len(sent) <= 10) == ("first-key", 5, True)
 
 
 @pytest.mark.parametrize(
