@@ -6,9 +6,9 @@
 
 ``kill`` ends the run with `kill -9` after equal parts of its calls, ``ctrl-c`` with Ctrl-C twice, and goes on with
 ``--resume``; ``worker`` kills one of two workers that share an agenda on a Redis, and starts another. A double serves
-the models, with the latency of a real one, and counts what it was asked. Calls that were on their way when their process
-died are told apart: they are paid for, and nobody has their answers. What was asked once more beyond them was answered
-and not kept.
+the models, with the latency of a real one, and counts what it was asked. Calls that were on their way when their
+process died are told apart: they are paid for, and nobody has their answers. What was asked once more beyond them was
+answered and not kept.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ def main() -> None:
                 "calls_undisturbed": undisturbed,
                 "calls_more": again,
                 "share_more": round(again / undisturbed, 4),
-                "calls_on_their_way": stats.gone,
-                "share_answered_and_not_kept": round((again - stats.gone) / undisturbed, 4),
+                "calls_on_their_way": stats.abandoned,
+                "share_answered_and_not_kept": round((again - stats.abandoned) / undisturbed, 4),
                 "games_with_equal_digests": same,
                 "cores": os.cpu_count(),
             },

@@ -42,7 +42,7 @@ class ModelStats:
         calls: chat completions asked for, refused ones and errors included.
         open: how many are under way now.
         peak: how many were under way at once, at most.
-        gone: whose client went away before the reply.
+        abandoned: whose client went away before the reply.
         errors: calls by the error they met.
         ugly: replies by the sort of their ugliness.
         prompt_tokens: tokens of all prompts answered.
@@ -52,7 +52,7 @@ class ModelStats:
     calls: int = 0
     open: int = 0
     peak: int = 0
-    gone: int = 0
+    abandoned: int = 0
     errors: dict[str, int] = field(default_factory=Counter)
     ugly: dict[str, int] = field(default_factory=Counter)
     prompt_tokens: int = 0
@@ -135,7 +135,7 @@ class ModelService:
             return await self._complete(request)
         except asyncio.CancelledError:
             with self._lock:
-                self._stats.gone += 1
+                self._stats.abandoned += 1
             raise
         finally:
             with self._lock:
