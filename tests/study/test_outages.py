@@ -9,12 +9,15 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import closing, contextmanager
+from functools import partial
 
 import pytest
 
-from tests.study.runs import ENVIRONMENT, assert_like, begin, journal_lines, run_here_while
-from tests.study.test_shared import AGENDA, KEYS, Workers
+from tests.golden.running import wolfbus as command
+from tests.study.runs import ENVIRONMENT, STUDY, assert_like, begin, journal_lines, run_here_while, study_file
+from tests.study.test_shared import AGENDA, KEYS, Workers, has_grown
 from tests.waiting import wait_until
 from wolfbus.testing.redis_server import RedisServer
 
@@ -161,3 +164,53 @@ def test_a_run_that_nobody_plays_says_so_and_says_who_comes(study, out, gate, ur
         gate.touch()
         run.communicate(timeout=60)
     assert run.returncode == 0
+
+
+@contextmanager
+def worker_killed(_server, workers):
+    workers.all[-3].kill()
+    yield
+    workers.start()
+
+
+@contextmanager
+def worker_standing_still(_server, workers):
+    worker = workers.all[-1]
+    worker.send_signal(signal.SIGSTOP)
+    yield
+    worker.send_signal(signal.SIGCONT)
+
+
+BREAKS = (
+    lambda server, _: full(server),
+    lambda server, _: standing_still(server),
+    lambda server, _: killed_with_all_that_it_had(server),
+    worker_killed,
+    worker_standing_still,
+)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_a_study_under_thirty_breaks_of_every_kind_is_played_once_and_proven(tmp_path, out, gate, server, url, workers):
+    games = 300
+    study = study_file(tmp_path, STUDY.replace("games = 16", f"games = {games}"))
+    gate.touch()
+    run = begin(study, "--out", out, "--bus", url, "--share", AGENDA)
+    try:
+        for more in ((), ("--play-on", "memory://"), ()):
+            workers.start(*more)
+        for number in range(30):
+            wait_until(partial(has_grown, out, 6 * number))
+            with BREAKS[number % len(BREAKS)](server, workers):
+                # longer than anybody's patience
+                threading.Event().wait(1.5)
+        _, error = run.communicate(timeout=300)
+    finally:
+        run.kill()
+        run.communicate()
+    assert run.returncode == 0, error
+    assert [worker.wait(60) for worker in workers.all[-3:]] == [0, 0, 0]
+    assert journal_lines(out) == games
+    done = command(tmp_path, "verify", str(out), "--prove")
+    assert done.code == 0, done.out + done.err
