@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -290,7 +290,9 @@ def pytest_runtest_makereport(
 
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserType
+    from playwright.sync_api import Browser, BrowserType, Page
+
+    from tests.stage.watching import Watched
 
 
 @pytest.fixture(scope="session")
@@ -354,6 +356,32 @@ def browser() -> Iterator[Browser]:
             pytest.skip(NO_BROWSER)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[Page]:
+    """A page that tests share which look at it as usual: to open another takes twice as long."""
+    from tests.stage.watching import USUAL
+
+    context = browser.new_context(**USUAL)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def watched(browser: Browser, window: Page) -> Iterator[Callable[..., Watched]]:
+    """Opens pages, see `watch`, and sees in the end that they did nothing wrong."""
+    from tests.stage.watching import watch
+
+    with contextlib.ExitStack() as stack:
+
+        def watched(*where: Any, alone: bool = False, **how: Any) -> Watched:
+            page = None if alone or how.keys() - {"changed"} else window
+            seen = watch(browser, *where, page=page, **how)
+            stack.callback(seen.close)
+            return seen
+
+        yield watched
 
 
 def opened(chromium: BrowserType) -> Browser | None:

@@ -1,7 +1,5 @@
 """Buses to moderate on, and processes and agents that end with their test."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Any

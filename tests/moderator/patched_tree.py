@@ -1,7 +1,5 @@
 """The tree with something added to it, as a patch says: what is put behind which words of which file."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

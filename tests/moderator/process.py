@@ -1,7 +1,5 @@
 """A moderator as a process that can be killed at any commit: with it goes everything but what is on the bus."""
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections import Counter
@@ -87,12 +85,7 @@ class Process:
     """
 
     def __init__(
-        self,
-        url: str,
-        steps: int | None = None,
-        *,
-        acknowledged: bool = False,
-        bus: MortalBus | None = None,
+        self, url: str, steps: int | None = None, *, acknowledged: bool = False, bus: MortalBus | None = None
     ) -> None:
         self.bus = bus or MortalBus(url, steps, acknowledged=acknowledged)
         self.overs: queue.SimpleQueue[GameOver | None] = queue.SimpleQueue()

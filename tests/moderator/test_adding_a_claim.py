@@ -4,11 +4,11 @@ Its players vouch for others: one kind of player says so and attaches the claim,
 attach it to words that say nothing of the kind.
 """
 
-from __future__ import annotations
-
 import csv
 import json
+import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -47,6 +47,7 @@ do("export", "csv", "runs", "--out", "tables")
 do("report", "runs")
 for seed in range(1, 7):
     do("replay", f"runs/game{seed}.ndjson")
+    do("page", f"runs/game{seed}.ndjson", "-o", f"game{seed}.html")
 """
 
 HEAR = """
@@ -94,19 +95,25 @@ def test_it_takes_no_more_than_four_files():
     assert len(patch_of("vouch")) <= 4
 
 
+def _verdicts(record: Path) -> Iterator[tuple[str, bool, bool]]:
+    """Yield of each claim of a record its verdict, and whether it is a Werewolf's and about one."""
+    events = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
+    roles = {seat["name"]: seat["role"] for seat in events[0]["seats"]}
+    speakers = {event["statement"]: event["speaker"] for event in events if event["type"] == "statement"}
+    for event in (event for event in events if event["type"] == "claim_truth"):
+        for scored in (scored for scored in event["claims"] if scored["claim"]["claim"] == "vouch"):
+            sides = speakers[event["statement"]], scored["claim"]["target"]
+            by_wolf, for_wolf = (roles[name] == "Werewolf" for name in sides)
+            yield scored["verdict"], by_wolf, for_wolf
+
+
 def test_it_is_judged_and_lies_are_those_that_the_speaker_s_view_rules_out(grown: Path, output: str):
     verdicts = Counter[str]()
     for record in (grown / "runs").glob("game?.ndjson"):
-        events = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
-        roles = {seat["name"]: seat["role"] for seat in events[0]["seats"]}
-        speakers = {event["statement"]: event["speaker"] for event in events if event["type"] == "statement"}
-        for event in (event for event in events if event["type"] == "claim_truth"):
-            for scored in (scored for scored in event["claims"] if scored["claim"]["claim"] == "vouch"):
-                wolf = roles[speakers[event["statement"]]] == "Werewolf"
-                for_wolf = roles[scored["claim"]["target"]] == "Werewolf"
-                assert (scored["verdict"] == "true") == (not for_wolf)
-                assert not (for_wolf and wolf) or scored["verdict"] == "lie"
-                verdicts[scored["verdict"]] += 1
+        for verdict, by_wolf, for_wolf in _verdicts(record):
+            assert (verdict == "true") == (not for_wolf)
+            assert not (for_wolf and by_wolf) or verdict == "lie"
+            verdicts[verdict] += 1
     assert set(verdicts) == {"true", "lie", "mistake"}, output[-500:]
 
 
@@ -122,6 +129,17 @@ def test_it_is_a_row_of_the_export_attached_found_or_unheard(grown: Path, output
 
 def test_the_terminal_tells_of_it_in_its_own_words(output: str):
     assert "solemnly vouches for" in output
+
+
+def test_the_page_of_a_game_tells_of_it_with_its_truth(watched, grown: Path, output: str):
+    records = sorted((grown / "runs").glob("game?.ndjson"))
+    record = next(one for one in records if {"true", "lie"} <= {verdict for verdict, *_ in _verdicts(one)})
+    seen = watched((grown / f"{record.stem}.html").as_uri())
+    seen.press("End")
+    chips = "\n".join(seen.page.locator(".chips li").all_inner_texts())
+    for verdict in ("✓ true", "◆ lie"):
+        assert re.search(rf"^solemnly vouches for \w+ {verdict}$", chips, re.MULTILINE)
+    assert "undefined" not in chips
 
 
 def test_the_pages_of_statements_beside_a_report_tell_of_it(grown: Path, output: str):

@@ -1,8 +1,7 @@
 """A role that acts at night is added in four files, and then is played, recorded, proven, measured and told of."""
 
-from __future__ import annotations
-
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ do("verify", record)
 do("replay", record)
 do("export", "csv", "runs", "--out", "tables")
 do("report", "runs")
+do("page", record, "-o", "dug.html")
 
 from wolfbus.claims.hearing import claims_in
 from players.llm.prompts.story import role_card
@@ -37,9 +37,10 @@ print(role_card(view), PromptWriter().write([ask], view).messages)
 
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tree with one role more."""
+    """The tree with one role more, a game with it, and what commands print of that."""
     tree = patched_by("gravedigger", tmp_path_factory.mktemp("grown"))
     (tree / "rules.toml").write_text("gravediggers = 1\n")
+    (tree / "output.txt").write_text(run_in(tree, PLAY))
     return tree
 
 
@@ -48,7 +49,7 @@ def test_it_takes_no_more_than_six_files():
 
 
 def test_a_game_with_it_is_played_recorded_verified_and_reported(grown: Path):
-    output = run_in(grown, PLAY)
+    output = (grown / "output.txt").read_text("utf-8")
     assert "The Gravedigger exhumes a player" in output
     (record,) = (grown / "runs").glob("*.ndjson")
     events = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
@@ -61,3 +62,16 @@ def test_a_game_with_it_is_played_recorded_verified_and_reported(grown: Path):
     assert "You are Ada, a Gravedigger." in output
     assert "Choose whom to exhume." in output
     assert "Gravedigger" in (grown / "runs" / "report.html").read_text("utf-8")
+
+
+def test_it_stands_in_the_page_s_cast_has_a_face_and_is_seen_to_act(watched, grown: Path):
+    seen = watched((grown / "dug.html").as_uri())
+    cast = seen.page.locator(".beat.opened p.soft").first.inner_text()
+    assert cast.startswith("2 Werewolves, 1 Doctor, 1 Seer, 1 Gravedigger and 4 Villagers.")
+    digger = seen.page.locator("[data-part=players] li", has_text="Gravedigger")
+    shapes = {path.get_attribute("d") for path in seen.page.locator("[data-part=players] .face path").all()}
+    assert (digger.count(), len(shapes)) == (1, 5)
+    seen.press("End")
+    log = seen.page.locator("[data-part=log]").inner_text()
+    assert re.search(r"\bexhumes \w+: (Villager|Werewolf|Seer|Doctor)\b", log)
+    assert "undefined" not in log

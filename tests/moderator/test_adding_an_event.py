@@ -1,7 +1,5 @@
 """An event is added in two files, and then is told, told again, recorded, proven and shown."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a house's moderator does beside its games: it is fenced off, hands over, keeps its place, and speaks up."""
 
-from __future__ import annotations
-
 import threading
 
 from tests.moderator.process import HOUSE, events_of, opened, replies_of

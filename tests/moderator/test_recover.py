@@ -1,7 +1,5 @@
 """From a record to a game that can go on: what is read, what is refused, where it is cut."""
 
-from __future__ import annotations
-
 import pytest
 
 from moderator.engine.reexecution import recover

@@ -1,7 +1,5 @@
 """A moderator may die at any commit: the next one goes on with the same game."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """Which message closes a request, and what it counts as; which is turned away and leaves the request open."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

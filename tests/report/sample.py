@@ -1,7 +1,5 @@
 """A report's material: games that were played by the rules, what is found in them, and the parts of what it writes."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """The report's figures: what they say, that a page may take them as they stand, and that their colours can be told."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import itertools

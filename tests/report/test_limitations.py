@@ -1,7 +1,5 @@
 """What a study cannot show is said from the study itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,10 +8,12 @@ from scipy.stats import norm
 
 from analytics.report.report import Report
 from tests.analytics.script import gathered
+from tests.llm.tables import tables
 from tests.report import sample
 from wolfbus.cli import run
 from wolfbus.files.document import section_markdown
 
+TABLES = tables(__file__)
 LOG = Path(__file__).parents[1] / "paper_log" / "data" / "small-events.ndjson"
 
 
@@ -36,15 +36,7 @@ def test_the_smallest_difference_is_that_of_four_studies_in_five():
     assert f"+{100 * size:.1f} points" in limits(findings)
 
 
-@pytest.mark.parametrize(
-    ("times", "said"),
-    [
-        ({"after": 6, "with": 0}, "asked for after the words, in a request of its own"),
-        ({"with": 6}, "in the very reply that holds the words"),
-        ({"both": 6}, "Of 40 statements called deceptive as they were made, 25.0 % (95 % interval 12.0–40.0 %) were"),
-        ({"after": 2, "with": 4}, "after the words in 2 games and in the reply that holds them in 4 games"),
-    ],
-)
+@pytest.mark.parametrize(("times", "said"), TABLES["labels"])
 def test_when_labels_were_asked_for_is_told(times, said):
     findings = sample.findings()
     findings["outcomes"]["labels"] = times
@@ -53,15 +45,7 @@ def test_when_labels_were_asked_for_is_told(times, said):
     assert "Agreement with people: none measured" in limits(findings)
 
 
-@pytest.mark.parametrize(
-    ("times", "said"),
-    [
-        ({"live": 6}, "was not tested here: there are no games without"),
-        ({"after": 6}, "being asked cannot have changed how these games were played"),
-        ({"none": 6}, "Nobody was asked for labels and judgements"),
-        ({"live": 3, "after": 3}, "as statements were made in 3 games and when the game was over in 3 games"),
-    ],
-)
+@pytest.mark.parametrize(("times", "said"), TABLES["assessments"])
 def test_whether_asking_can_have_changed_the_games_is_told(times, said):
     findings = sample.findings()
     findings["outcomes"]["assessments"] = times

@@ -1,7 +1,5 @@
 """Numbers of the page lead to the statements behind them: what a link means, and how many statements the page holds."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import replace

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from analytics.gather import FileNote, Gathered, StudySource
 from analytics.report.report import Report
 from tests.analytics.script import gathered, paper_tables_of
 from tests.report import sample
+from tests.stage.watching import USUAL, Watched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -23,16 +25,6 @@ CLOSING = "</script></style></title></textarea><script>window.hacked = 1</script
 BIDI = "\u202egnp.\u2066evil\u2069\u200b"
 SPELLS = (SCRIPT, IMAGE, CLOSING, BIDI, "x" * 100_000, "javascript:window.hacked=1", "${window.hacked=1}")
 AGENTS = (IMAGE, BIDI + SCRIPT)
-
-
-@dataclass
-class Opened:
-    """A page and what it did."""
-
-    page: Page
-    messages: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-    refused: dict[str, str | None] = field(default_factory=dict)
 
 
 def written(path: Path, read: Gathered, agents: tuple[str, ...]) -> Path:
@@ -71,24 +63,18 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(browser: Browser, report: Path) -> Iterator[Callable[..., Opened]]:
-    """A way to open the report, or another page, in a window of its own."""
-    contexts = []
+def opened(browser: Browser, window: Page, report: Path) -> Iterator[Callable[..., Watched]]:
+    """A way to open the report, or another page."""
+    with contextlib.ExitStack() as stack:
 
-    def opened(path: Path = report, fragment: str = "", **context: object) -> Opened:
-        window = browser.new_context(**{"viewport": {"width": 1400, "height": 900}, **context})
-        contexts.append(window)
-        opened_page = Opened(window.new_page())
-        opened_page.page.on("console", lambda message: opened_page.messages.append(message.text))
-        opened_page.page.on("pageerror", lambda error: opened_page.messages.append(str(error)))
-        opened_page.page.on("request", lambda request: opened_page.requests.append(request.url))
-        opened_page.page.on("requestfailed", lambda request: opened_page.refused.update({request.url: request.failure}))
-        opened_page.page.goto(f"file://{path}{fragment}")
-        return opened_page
+        def opened(path: Path = report, fragment: str = "", **context: object) -> Watched:
+            own = browser.new_context(**{**USUAL, **context}).new_page() if context else None
+            seen = Watched(own or window, shared=own is None)
+            stack.callback(seen.close)
+            seen.page.goto(f"file://{path}{fragment}")
+            return seen
 
-    yield opened
-    for window in contexts:
-        window.close()
+        yield opened
 
 
 def unfold(page: Page) -> None:
@@ -99,8 +85,7 @@ def unfold(page: Page) -> None:
 def test_no_script_runs_but_our_own_and_nothing_is_asked_for(opened, report: Path):
     seen = opened()
     assert seen.page.evaluate("window.hacked") is None
-    assert seen.messages == []
-    assert seen.requests == [f"file://{report}"]
+    assert seen.requested == [f"file://{report}"]
     assert seen.page.locator("main img, main script, main iframe").count() == 0
     unfold(seen.page)
     assert seen.page.locator("form#filter").is_visible()
@@ -110,17 +95,20 @@ def test_no_script_runs_but_our_own_and_nothing_is_asked_for(opened, report: Pat
     assert "\u202e" not in seen.page.content()
 
 
-def test_the_policy_stops_scripts_styles_and_pictures_that_somebody_adds(opened, report: Path, tmp_path: Path):
+def test_the_policy_stops_scripts_styles_and_pictures_that_somebody_adds(opened, window, report: Path, tmp_path: Path):
     planted = tmp_path / "planted.html"
     text = report.read_text("utf-8")
     evil = f'<main id="main" tabindex="-1">{SCRIPT}<p style="color:red" onclick="hacked=1">x</p><img src="http://127.0.0.1:9/x">'
     assert text.count('<main id="main" tabindex="-1">') == 1
     planted.write_text(text.replace('<main id="main" tabindex="-1">', evil), "utf-8")
+    refused: dict[str, str | None] = {}
+    window.on("requestfailed", lambda request: refused.update({request.url: request.failure}))
     seen = opened(planted)
     assert seen.page.evaluate("window.hacked") is None
-    assert len([line for line in seen.messages if "Content Security Policy" in line]) >= 3
-    assert set(seen.requests) - {f"file://{planted}"} == set(seen.refused)
-    assert set(seen.refused.values()) <= {"csp"}
+    assert len([line for line in seen.console if "Content Security Policy" in line]) >= 3
+    assert set(seen.requested) - {f"file://{planted}"} == set(refused)
+    assert set(refused.values()) <= {"csp"}
+    seen.console.clear()
 
 
 def test_a_number_leads_to_its_statements(opened):
@@ -140,7 +128,6 @@ def test_a_number_leads_to_its_statements(opened):
     page.locator("#filter a").click()
     page.locator("#found:has-text('All')").wait_for()
     assert page.locator("ol.statements > li[hidden]").count() == 0
-    assert seen.messages == []
 
 
 def test_script_and_report_select_the_same_statements(opened):
@@ -202,7 +189,7 @@ def test_without_scripts_the_page_is_whole_and_links_lead_somewhere(opened, repo
     item = page.locator(f'[id="{target}"]')
     assert item.is_visible()
     assert "in the index: g" in item.inner_text()
-    assert seen.requests == [f"file://{report}"]
+    assert seen.requested == [f"file://{report}"]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1400, "light")])
@@ -211,7 +198,6 @@ def test_nothing_overflows_the_window(opened, width: int, scheme: str):
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     ground = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == {"light": "rgb(250, 248, 244)", "dark": "rgb(22, 23, 27)"}[scheme]
-    assert seen.messages == []
 
 
 def test_in_print_the_statements_are_left_out_and_the_ground_is_white(opened):
@@ -303,4 +289,3 @@ def test_tables_are_sorted_searched_and_saved_and_figures_saved(opened, usual: P
     page.emulate_media(media="print")
     assert page.locator("#answer-figure").is_visible()
     assert page.locator("#answer-table table").is_hidden()
-    assert seen.messages == []

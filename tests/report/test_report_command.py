@@ -1,7 +1,5 @@
 """`wolfbus report` on records that were really played."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -102,21 +100,6 @@ def test_nothing_to_read_is_one_line(report, tmp_path: Path):
     assert (code, out) == (2, "")
     assert err.splitlines()[-1].endswith(": no game could be read")
     assert not (tmp_path / "report.html").exists()
-    assert report("nowhere") == (2, "", "wolfbus: nowhere: no such file or folder\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (("--html", "no/where/x.html"), "wolfbus: no/where/x.html: no such folder no/where\n"),
-        (("--md", "no/x.md"), "wolfbus: no/x.md: no such folder no\n"),
-        (("--json", "--bibtex"), "give one: each is printed on stdout"),
-    ],
-)
-def test_what_cannot_be_written_is_one_line_and_told_at_once(report, arguments: tuple[str, ...], line: str):
-    code, out, err = report(".", *arguments)
-    assert (code, out) == (2, "")
-    assert line in err
 
 
 def test_a_published_log_is_reported_on_in_both_readings(report, tmp_path: Path):
@@ -125,9 +108,3 @@ def test_a_published_log_is_reported_on_in_both_readings(report, tmp_path: Path)
         (tmp_path / path.name).write_bytes(path.read_bytes())
     assert "Labels and judgements are read again" in report(log.name, "--md", "-")[1]
     assert "as the paper's code stored it" in report(log.name, "--md", "-", "--as-recorded")[1]
-
-
-@pytest.mark.parametrize("option", [("--roles", "missing.json"), ("--as-recorded",)])
-def test_what_is_told_of_published_logs_is_refused_where_there_is_none(report, option: tuple[str, ...]):
-    line = "wolfbus: --roles and --as-recorded are for logs of the paper's code; here is none\n"
-    assert report(".", "--md", "-", *option) == (2, "", line)

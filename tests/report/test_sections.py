@@ -1,7 +1,5 @@
 """What a report says of findings: every section stands on whole, undefined and missing ones, and says what holds."""
 
-from __future__ import annotations
-
 import copy
 import html
 import itertools
@@ -14,6 +12,7 @@ import pytest
 from analytics.gather import FileNote, StudySource
 from analytics.report.report import Report
 from tests.analytics.script import gathered
+from tests.llm.tables import tables as cases
 from tests.report import sample
 from tests.report.sample import line, sections, tables
 from wolfbus.files.document import TableBlock
@@ -98,21 +97,7 @@ def test_what_is_left_out_lacking_or_contradicts_itself_is_told(findings):
     assert (pooled.under, spread.text) == ("40.0–60.0\u00a0% · n 40", "50.0\u00a0% ± 5.0")
 
 
-VERDICTS = {
-    "balanced_accuracy": (
-        *("Observers tell statements that their speakers call deceptive", "flag what speakers call truthful more"),
-        *("do not clearly tell what speakers call deceptive", "whether observers tell what speakers call"),
-    ),
-    "suspicion_gap": ("Suspicion separates", "points away", "does not clearly separate", "whether suspicion separates"),
-    "vote_hit_lift": (
-        *("Votes find Werewolves more", "Votes find Werewolves less"),
-        *("do not clearly find", "whether votes find"),
-    ),
-    "truth_balanced_accuracy": (
-        *("Observers tell lies", "for the lies"),
-        *("do not clearly tell lies", "whether observers tell lies"),
-    ),
-}
+VERDICTS = cases(__file__)
 
 
 @pytest.mark.parametrize("name", VERDICTS)

@@ -1,7 +1,5 @@
 """The figures in the terminal: the report's tables by the terminal's writer."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """A game in which few answers were usable does not look like a success."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

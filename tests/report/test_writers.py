@@ -1,7 +1,5 @@
 """What comes from outside stays text on the page, in Markdown and in the terminal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,21 +1,13 @@
 """A server of pages with finished games: a scripted one, one of many events, and studies, one with prompts."""
 
-from __future__ import annotations
-
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.golden.played import unpacked
 from tests.golden.running import wolfbus
 from tests.stage.served import viewed
-from tests.stage.watching import Watched, watch
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="session")
@@ -29,19 +21,6 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for study in ("scripted", "models"):
         unpacked(study, folder)
     return folder
-
-
-@pytest.fixture
-def watched(browser: Browser) -> Iterator[Callable[..., Watched]]:
-    """Opens pages, see `watch`, and sees in the end that they did nothing wrong."""
-    with contextlib.ExitStack() as stack:
-
-        def watched(*where: Any, **how: Any) -> Watched:
-            seen = watch(browser, *where, **how)
-            stack.callback(seen.close)
-            return seen
-
-        yield watched
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """A person at a page, played by a script that speaks what the page speaks."""
 
-from __future__ import annotations
-
 import json
 import threading
 from typing import Any

@@ -1,7 +1,5 @@
 """A server of pages as a browser would meet it, and records that it serves."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools
@@ -19,10 +17,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.cli_views.games import lively
+from tests.record.synthetic import lines_of
 from wolfbus.cli import run
 from wolfbus.messages.calls import ModelCall, Segment, segment_hash
 from wolfbus.messages.events import AnsweredBid, Opened
-from wolfbus.record.line import Recorded, seal
+from wolfbus.record.line import Recorded
+from wolfbus.record.reader import read_record
 from wolfbus.stage.serving import Served, StageServer
 
 PROMPT = "prompt-of-Ada"
@@ -31,13 +31,8 @@ PROMPT = "prompt-of-Ada"
 @functools.cache
 def sealed(seed: str = "7") -> tuple[tuple[Recorded, ...], tuple[bytes, ...]]:
     """A lively game with a model call in it, as sealed lines."""
-    records, lines, head = [], [], ""
-    for recorded in with_call(lively(seed)):
-        done, line = seal(head, recorded)
-        head = done.hash
-        records.append(done)
-        lines.append(line + b"\n")
-    return tuple(records), tuple(lines)
+    lines = lines_of(with_call(lively(seed)))
+    return tuple(read_record(lines)), tuple(lines)
 
 
 def with_call(game: Sequence[Recorded]) -> Iterator[Recorded]:

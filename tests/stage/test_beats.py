@@ -1,7 +1,5 @@
 """Beats: what is shown of a game, for every pair of eyes."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -100,10 +100,7 @@ def test_a_place_is_told_only_of_an_agent_that_stands_apart_from_all_others(watc
         route.fulfill(response=response, body=json.dumps(data))
 
     seen.page.route("**/measured.json", moved)
-    for intervals[:], places in (
-        ([(0.4, 0.6), (0.55, 0.7)], []),
-        ([(0.4, 0.5), (0.55, 0.7)], ["place 1", "place 2"]),
-    ):
+    for intervals[:], places in (([(0.4, 0.6), (0.55, 0.7)], []), ([(0.4, 0.5), (0.55, 0.7)], ["place 1", "place 2"])):
         seen.page.reload()
         seen.page.locator(".board").wait_for()
         told = seen.page.locator(".board th small").all_inner_texts()
@@ -174,19 +171,17 @@ def test_rules_words_and_the_weight_of_a_judgement_can_be_learnt(watched, stage)
     assert page.get_by_role("img").get_attribute("aria-label").endswith(", ".join(["50%"] * 9))
 
 
-def test_an_address_that_is_not_there_says_so(browser, stage):
-    page = browser.new_page()
-    page.goto(f"{stage}/s/nothing")
-    page.locator(".problem").wait_for()
-    assert page.get_by_role("link", name="wolfbus").is_visible()
-    page.close()
+def test_an_address_that_is_not_there_says_so(window, stage):
+    window.goto(f"{stage}/s/nothing")
+    window.locator(".problem").wait_for()
+    assert window.get_by_role("link", name="wolfbus").is_visible()
 
 
 def test_a_study_in_a_file_holds_its_games(watched, games, tmp_path, monkeypatch):
     # a library reads so many at once; a file has to hold all
     monkeypatch.setattr("wolfbus.stage.library._READ_LIMIT", 1)
     written = wolfbus(games, "page", "models", "-o", str(tmp_path / "study.html"))
-    assert written.code == 0, written.err
+    assert (written.code, written.out.startswith(f"{tmp_path}/study.html  (")) == (0, True), written
     address = f"file://{tmp_path}/study.html"
     seen = watched(address, ".board")
     titles = [square.get_attribute("title") for square in seen.page.locator(".squares a").all()]

@@ -1,7 +1,5 @@
 """Who may be connected to a server of pages, for how long, and what it tells of requests that are none."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import resource

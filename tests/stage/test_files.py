@@ -1,7 +1,5 @@
 """`wolfbus page`: one file that asks nobody for anything and tells nobody more than it should."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

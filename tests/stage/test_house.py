@@ -1,7 +1,5 @@
 """A house's games on a page: read once however many watch, as researchers or, with a spectator's ticket, as a table."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

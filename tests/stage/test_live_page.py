@@ -1,7 +1,5 @@
 """A game is watched in a browser while it goes on: to its end, through a restart of the server, by people at seats."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -159,7 +157,7 @@ def test_two_people_play_a_whole_game_at_their_pages(browser, tmp_path):
         page.close()
 
 
-def test_an_answer_that_is_refused_is_told_and_can_be_mended(browser, tmp_path):
+def test_who_sits_is_told_of_a_refused_answer_that_time_is_up_and_that_the_game_was_broken_off(browser, tmp_path):
     with Table(tmp_path, 1) as table:
         page = watch(browser, table.links.get(timeout=60), ".consent").page
         sit(page)
@@ -172,14 +170,8 @@ def test_an_answer_that_is_refused_is_told_and_can_be_mended(browser, tmp_path):
                 page.locator("form.ask input[type=range]").first.press("ArrowRight")
             page.locator("form.ask nav button").first.click()
             page.get_by_role("alert").filter(has_text=words[1:]).wait_for()
-            assert page.locator("form.ask nav button").first.is_enabled() == (status == 422)
-        page.context.close()
-
-
-def test_who_sits_at_a_page_is_told_that_time_is_up_and_that_the_game_was_broken_off(browser, tmp_path):
-    with Table(tmp_path, 1) as table:
-        page = watch(browser, table.links.get(timeout=60), ".consent").page
-        sit(page)
+            assert page.locator("form.ask nav button").first.is_enabled() == (status == 422), "one can be mended"
+        page.reload()
         page.locator("form.ask").first.wait_for(state="attached")
         page.evaluate("() => { const now = Date.now(); Date.now = () => now + 3_600_000 }")
         page.get_by_text("Time is up; any answer").first.wait_for()

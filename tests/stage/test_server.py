@@ -1,7 +1,5 @@
 """A real server of pages, asked over HTTP: live, resumed, walled off, and honest about what is broken."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

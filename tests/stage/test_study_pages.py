@@ -1,7 +1,5 @@
 """Studies on the page: their findings, their games, two of them beside each other."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -11,19 +11,34 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
 
+USUAL: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"}
+"""How a page is looked at unless a test says otherwise."""
+
+
 @dataclass
 class Watched:
     """A page that is open.
 
     Attributes:
         page: the page.
+        shared: whether other tests look at other addresses on it.
         console: what it wrote to the console, errors included.
         requested: the addresses that it asked for.
     """
 
     page: Page
+    shared: bool = False
     console: list[str] = field(default_factory=list)
     requested: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.listeners: dict[Any, Callable[[Any], None]] = {
+            "console": lambda message: self.console.append(message.text),
+            "pageerror": lambda error: self.console.append(str(error)),
+            "request": lambda request: self.requested.append(request.url),
+        }
+        for listener in self.listeners.items():
+            self.page.on(*listener)
 
     def at(self) -> str:
         """Where in the game the slider says that the page is."""
@@ -43,8 +58,16 @@ class Watched:
         return bool(self.page.evaluate("document.documentElement.scrollWidth > innerWidth"))
 
     def close(self) -> None:
-        """Close it, and see that it did nothing wrong."""
-        self.page.context.close()
+        """Close it, or leave it to the next test, and see that it did nothing wrong."""
+        if self.shared:
+            self.page.unroute_all()
+            self.page.goto("about:blank")
+            self.page.emulate_media(media="null")
+            self.page.set_viewport_size(USUAL["viewport"])
+        else:
+            self.page.context.close()
+        for listener in self.listeners.items():
+            self.page.remove_listener(*listener)
         assert self.console == []
 
 
@@ -53,6 +76,7 @@ def watch(
     address: str,
     ready: str = ".beat",
     changed: Callable[[Any], Any] | None = None,
+    page: Page | None = None,
     **context: Any,
 ) -> Watched:
     """Open a page.
@@ -62,22 +86,17 @@ def watch(
         address: the page's address.
         ready: selector of what is there when it is drawn.
         changed: makes other data of the game's data on their way.
+        page: where to open it, which tests share; a page of its own unless given.
         context: settings of the browser's context.
     """
-    page = browser.new_context(
-        **{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **context}
-    ).new_page()
-    seen = Watched(page)
-    page.on("console", lambda message: seen.console.append(message.text))
-    page.on("pageerror", lambda error: seen.console.append(str(error)))
-    page.on("request", lambda request: seen.requested.append(request.url))
+    seen = Watched(page or browser.new_context(**{**USUAL, **context}).new_page(), page is not None)
     if changed is not None:
 
         def answer(route: Route) -> None:
             response = route.fetch()
             route.fulfill(response=response, body=json.dumps(changed(response.json())))
 
-        page.route("**/data.json*", answer)
-    page.goto(address)
-    page.locator(ready).first.wait_for(timeout=90_000)
+        seen.page.route("**/data.json*", answer)
+    seen.page.goto(address)
+    seen.page.locator(ready).first.wait_for(timeout=90_000)
     return seen
