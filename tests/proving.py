@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from moderator.engine.reexecution import Verifier
 from wolfbus.record.line import Recorded
@@ -22,6 +22,10 @@ class Proof(NamedTuple):
     @property
     def verified(self) -> bool:
         return not self.problems
+
+    def of(self, kind: str) -> list[Any]:
+        """The events of a type."""
+        return [recorded.event for recorded in self.records if recorded.event.type == kind]
 
 
 def prove(path: Path) -> Proof:

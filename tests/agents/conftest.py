@@ -1,7 +1,5 @@
 """A moderator that a test leads by the hand, and agents that are served to its house until the test is over."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 

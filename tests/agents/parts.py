@@ -1,7 +1,5 @@
 """A moderator small enough to hold in one hand: it says what a test wants said, and reads what agents send."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Sequence

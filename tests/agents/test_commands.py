@@ -1,12 +1,10 @@
 """`wolfbus player` and `wolfbus join` as processes, and what they say when they cannot begin."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.agents.parts import HOUSE, SOON_S, Moderator, ask, catch_up
-from wolfbus.cli import FAILED, USAGE, run
+from wolfbus.cli import FAILED, run
 from wolfbus.testing.model_server import ModelServer
 
 ROOT = Path(__file__).parents[2]
@@ -32,9 +30,7 @@ def process(*words: str) -> Iterator[subprocess.Popen[str]]:
             running.kill()
 
 
-def test_a_program_that_speaks_the_line_protocol_joins_as_an_outside_agent(
-    moderator: Moderator, redis_url: str
-) -> None:
+def test_a_program_that_speaks_the_line_protocol_joins_as_an_outside_agent(moderator: Moderator, redis_url: str):
     words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--label", "lines", "--seats", "2"]
     program = ["--declines", "speak", "--", sys.executable, "examples/agent.py"]
     with process("wolfbus", "join", *words, *program) as running:
@@ -53,9 +49,7 @@ def test_a_program_that_speaks_the_line_protocol_joins_as_an_outside_agent(
         assert lines[-1]["event"] == "ann leaves house inn: all games are played"
 
 
-def test_a_function_from_text_to_text_joins_and_declines_what_it_has_no_word_for(
-    moderator: Moderator, redis_url: str
-) -> None:
+def test_a_function_from_text_to_text_joins_and_declines_what_it_has_no_word_for(moderator: Moderator, redis_url: str):
     words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--declines", "bid"]
     with process("wolfbus", "join", *words, "--", "text:string:capwords") as running:
         assert moderator.welcome("ann")["declines"] == ("bid", "assess_own", "assess_other")
@@ -89,35 +83,7 @@ def test_a_person_who_joined_leaves_with_the_page_when_it_is_terminated(moderato
         assert "stays until" not in err
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "line"),
-    [
-        ([*NO_BUS, "--brain", "scriptd"], USAGE, "no brain is called 'scriptd'; did you mean 'scripted'?"),
-        ([*NO_BUS, "--brain", "human", "--seats", "2"], USAGE, "only one seat can be 'human'"),
-        (["player", "--name", "two words"], USAGE, "'two words': 1 to 64 letters"),
-        (["player", "--place", "17"], USAGE, "--place"),
-        (["player", "--bus", "memory://"], USAGE, "memory:// ends where its process ends"),
-        (["join", "--", "no-such-program-here"], USAGE, "there is no program 'no-such-program-here'"),
-        (["join"], USAGE, "give either --human or the command of a program"),
-        (
-            ["join", "--human", "--host", "256.0.0.1"],
-            USAGE,
-            "the page cannot be served on 256.0.0.1:8765",
-        ),
-    ],
-)
-def test_what_cannot_be_played_is_said_in_one_line_before_anything_is_joined(
-    words: Sequence[str], code: int, line: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(list(words)) == code
-    err = capsys.readouterr().err
-    assert line in err
-    assert "free port" not in err, "no other port helps where the host is at fault"
-
-
-def test_a_player_whose_model_does_not_answer_tells_the_house_why_it_leaves(
-    moderator: Moderator, redis_url: str
-) -> None:
+def test_a_player_whose_model_does_not_answer_tells_the_house_why_it_leaves(moderator: Moderator, redis_url: str):
     words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--seats", "3", "--log", "text"]
     with process("wolfbus", "player", *words, "--brain", "llm:any@http://127.0.0.1:9/v1") as running:
         joined = moderator.welcome("ann")
@@ -129,9 +95,7 @@ def test_a_player_whose_model_does_not_answer_tells_the_house_why_it_leaves(
     assert (running.returncode, err.splitlines()[-1]) == (FAILED, f"wolfbus: {reason}")
 
 
-def test_a_player_whose_budget_ends_under_way_tells_the_house_that_it_cannot_play_on(
-    moderator: Moderator, redis_url: str
-) -> None:
+def test_a_player_whose_budget_ends_under_way_tells_the_house_that_it_cannot_play_on(moderator, redis_url):
     words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--log", "text", "--budget-tokens", "2000"]
     with (
         ModelServer() as model_server,
@@ -146,9 +110,7 @@ def test_a_player_whose_budget_ends_under_way_tells_the_house_that_it_cannot_pla
     assert (running.returncode, err.splitlines()[-1]) == (FAILED, f"wolfbus: {left['reason']}")
 
 
-def test_a_model_without_a_key_is_one_line_where_no_house_can_hear_of_it(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_model_without_a_key_is_one_line_where_no_house_can_hear_of_it(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert run([*NO_BUS, "--brain", "llm:gpt-4o-mini"]) == FAILED
@@ -158,9 +120,7 @@ def test_a_model_without_a_key_is_one_line_where_no_house_can_hear_of_it(
 
 
 @pytest.mark.parametrize("words", [["player"], ["join", "--", "true"]])
-def test_a_ticket_in_the_environment_says_where_and_as_whom_to_play(
-    words: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_ticket_in_the_environment_says_where_and_as_whom_to_play(words: list[str], monkeypatch: pytest.MonkeyPatch):
     seen: list[Any] = []
 
     def keep(*arguments: object) -> int:

@@ -1,7 +1,5 @@
 """An agent's place in a house: joining, heartbeats, roll calls, and the ways in which it ends."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 
@@ -25,9 +23,7 @@ def test_an_agent_says_join_on_its_own_stream_and_knocks_at_the_lobby(moderator:
     assert unpack(knocks[0].body)["instance"] == join["instance"]
 
 
-def test_it_says_join_again_as_often_as_the_moderator_wants_and_tells_what_it_has_seen(
-    moderator: Moderator, serve: Serve
-) -> None:
+def test_it_says_join_again_as_often_as_the_moderator_wants_and_tells_what_it_has_seen(moderator, serve):
     serve(Bidder)
     first = moderator.hear("ann", "join")
     welcome = Welcome(house=HOUSE, agent="ann", instance=str(first["instance"]), again_s=0.02)
@@ -40,9 +36,7 @@ def test_it_says_join_again_as_often_as_the_moderator_wants_and_tells_what_it_ha
     assert again["seen"] == moderator.bus.last_id(streams.inbox(HOUSE, "ann"))
 
 
-def test_it_answers_a_roll_call_at_once_and_passes_over_types_of_message_that_nobody_knows(
-    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_it_answers_a_roll_call_at_once_and_passes_over_types_of_message_that_nobody_knows(moderator, serve, caplog):
     caplog.set_level(logging.DEBUG, "wolfbus")
     serve(Bidder)
     join = moderator.welcome("ann")
@@ -139,8 +133,6 @@ def test_who_is_asked_to_stop_takes_no_new_games_and_says_that_it_leaves(moderat
     ("wrong", "message"),
     [({"name": "two words"}, "agent 'two words': agent: "), ({"places": (1, 99)}, r"agent 'ann': places\.1: ")],
 )
-def test_what_no_message_can_hold_is_refused_before_anything_is_said(
-    serve: Serve, wrong: dict[str, Any], message: str
-) -> None:
+def test_what_no_message_can_hold_is_refused_before_anything_is_said(serve: Serve, wrong: dict[str, Any], message: str):
     with pytest.raises(ConfigError, match=message):
         serve(Bidder, **wrong).end()

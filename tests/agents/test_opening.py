@@ -1,9 +1,6 @@
 """Services and their Redis come up in any order; what waiting cannot mend is said at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -30,9 +27,7 @@ def closed() -> Iterator[RedisServer]:
         server.close()
 
 
-def test_a_player_that_starts_before_redis_waits_for_it_and_says_so_once(
-    closed: RedisServer, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_player_that_starts_before_redis_waits_for_it_and_says_so_once(closed, caplog):
     with Awaited("waiting for it") as message, served(Bidder, f"{closed.url}?patience=120") as ann:
         message.wait()
         with closed.start(), Moderator(closed.url) as moderator:
@@ -66,18 +61,9 @@ def test_a_wrong_address_is_a_clear_line_when_patience_is_over(closed: RedisServ
         await_bus("redis://no-such-host.invalid?patience=0.01", Stopping())
 
 
-def test_an_agent_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well(closed: RedisServer) -> None:
-    with Awaited("waiting for it") as message, served(Bidder, f"{closed.url}?patience=30") as ann:
-        message.wait()
-        ann.stopping.ask("SIGTERM")
-        assert ann.end() == "SIGTERM"
-
-
 # results that nobody has seen closed are no success
 @pytest.mark.parametrize(("command", "code"), [("player --name ann", 0), ("moderator", 0), ("analytics --out {}", 1)])
-def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well(
-    closed: RedisServer, tmp_path: Path, command: str, code: int
-) -> None:
+def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well(closed, tmp_path, command, code):
     words = [*command.format(tmp_path).split(), "--bus", f"{closed.url}?patience=30", "--house", HOUSE]
     ended, output = run(*words, until=lambda output: "waiting for it" in output)
     assert (ended, "waiting for it" in output) == (code, True)

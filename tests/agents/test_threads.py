@@ -1,7 +1,5 @@
 """Which thread an agent's seats are asked on, what they hold up, and how what they answer leaves."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import threading
@@ -37,9 +35,7 @@ class Slow(Hasty):
 
 
 @pytest.mark.parametrize(("agent", "thread"), [(Hasty, "bus-reader"), (Slow, "agent-Ada")])
-def test_who_answers_in_a_moment_is_asked_by_the_thread_that_reads_and_nobody_else_is(
-    moderator: Moderator, serve: Serve, agent: type[Agent], thread: str
-) -> None:
+def test_who_answers_in_a_moment_is_asked_by_the_thread_that_reads_and_nobody_else_is(moderator, serve, agent, thread):
     serve(agent)
     moderator.welcome("ann")
     moderator.deliver("ann", catch_up(ask("bid")))
@@ -59,9 +55,7 @@ def test_who_answers_in_a_moment_is_asked_by_the_thread_that_reads_and_nobody_el
         assert vote["thought"] == thread
 
 
-def test_what_an_agents_seats_answer_to_one_delivery_leaves_in_one_append(
-    moderator: Moderator, serve: Serve, redis_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_an_agents_seats_answer_to_one_delivery_leaves_in_one_append(moderator, serve, redis_url, monkeypatch):
     with contextlib.closing(open_bus(redis_url)) as bus:
         kind = type(bus)
     append, appended, replied = kind.append, [], threading.Event()

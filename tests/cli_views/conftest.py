@@ -1,7 +1,5 @@
 """Records of the sample games, in a folder where `wolfbus replay` finds them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sample games, a lively one and one whose every word is hostile to terminals, and what views show of them."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

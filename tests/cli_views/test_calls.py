@@ -1,7 +1,5 @@
 """Model calls flood no view, and every word of one can be read."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import itertools

@@ -1,7 +1,5 @@
 """Playback gives time to read, and never sleeps by itself in a test."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

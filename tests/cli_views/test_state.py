@@ -1,7 +1,5 @@
 """What a researcher is shown of one point of a game is what the record says up to there."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

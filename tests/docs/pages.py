@@ -5,8 +5,6 @@ run side by side; ```` ```sh elsewhere ```` needs what a test does not have (a k
 its words are checked.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the pages tell to type works as they say."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -24,6 +22,8 @@ SHORT: Final = "debate_turns = 1\nmax_rounds = 1\n"
 """Rules of a game that is soon over."""
 SMALLER: Final = (
     (r"--games (100|20|16)\b", "--games 1"),
+    (r"--games 8\b", "--games 2"),
+    (r"--games 10\b", "--games 3"),
     (r"--speed 2\b", "--speed 1000000"),
     (r"^(wolfbus compare (?!.*--permutations).*)", r"\1 --permutations 100"),
 )

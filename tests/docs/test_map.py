@@ -1,7 +1,5 @@
 """The map shows the house as it stands, and what is made by scripts is current."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """The site is built without a warning, and asks no other server for anything."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

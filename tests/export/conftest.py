@@ -1,7 +1,5 @@
 """A folder of records of every sort."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records on disk for tests of exports: whole games, hostile words, model calls, damage."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -13,51 +11,19 @@ import pyarrow.parquet as pq
 from analytics.findings import Metrics
 from analytics.gather import each_game
 from tests.game.driver import Given, Missing, Question, play
+from tests.llm.tables import tables
+from tests.record import synthetic
 from wolfbus.messages.calls import ModelCall, Segment, segment_hash
 from wolfbus.messages.content import AccusationClaim, Ballot, InspectionClaim, Judgement, Label, RoleClaim, Speech
 from wolfbus.messages.events import AnyEvent, Asked, Fork, Opened, Statement
-from wolfbus.record.line import Recorded, seal
+from wolfbus.record.line import Recorded
 
-HOSTILE = (
-    '=HYPERLINK("http://x","y")',
-    "+1",
-    "-1",
-    "@SUM(A1)",
-    'say "no", he said',
-    "two\nlines",
-    "two\r\nlines",
-    "a carriage\rreturn",
-    "\r\n",
-    "ends in a line end\n",
-    "a NUL \x00 within",
-    "right \u202eto left\u202c and \u2067isolated\u2069",
-    "NA",
-    "null",
-    "None",
-    "true",
-    "007",
-    "1e5",
-    "  blanks on both sides  ",
-    "a,b;c\td|e",
-    '"',
-    '""',
-    "\ufeffa byte order mark",
-    "line\u2028and\u2029paragraph\x85next",
-    "😀 e\u0301 \U0010ffff",
-    "\x1b[31mred\x1b[0m",
-    "<script>alert(1)</script>",
-    "\\N",
-)
+HOSTILE = tuple(tables(__file__)["hostile"])
 
 
 def lines_of(events: Iterable[AnyEvent]) -> list[bytes]:
     """Seal events, a tenth of a second apart."""
-    lines, previous = [], ""
-    for number, event in enumerate(events, 1):
-        sealed, line = seal(previous, Recorded(number, number / 10, "researchers", event))
-        previous = sealed.hash
-        lines.append(line + b"\n")
-    return lines
+    return synthetic.lines_of(Recorded(n, n / 10, "researchers", event) for n, event in enumerate(events, 1))
 
 
 def write(folder: Path, events: Sequence[AnyEvent], name: str | None = None) -> Path:

@@ -1,10 +1,5 @@
 """`wolfbus export` as users type it."""
 
-from __future__ import annotations
-
-import subprocess
-import sys
-
 import pytest
 
 from analytics.export import TABLES
@@ -41,25 +36,6 @@ def test_a_damaged_record_is_named_in_one_line_and_the_exit_code_is_1(whole, tmp
     assert any((tmp_path / "out").iterdir())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["csv", "missing"], "missing: no such file or folder"),
-        (["csv", "{in}", "--tables", "statemnts"], "no table 'statemnts'; there are games, seats"),
-        (["csv", "{in}", "--tables", ","], "no table is named"),
-        (["csv", "{in}", "--alpha", "1.5"], "--alpha"),
-        (["csv"], "SOURCES"),
-        (["xml", "{in}"], "xml"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_2(whole, tmp_path, monkeypatch, capsys, arguments, words):
-    monkeypatch.chdir(tmp_path)
-    filled = [argument.replace("{in}", str(whole)) for argument in arguments]
-    assert run(["export", *filled, "--out", "out"]) == 2
-    assert words in capsys.readouterr().err.strip().splitlines()[-1]
-    assert not (tmp_path / "out").exists()
-
-
 def test_files_that_are_there_are_refused_with_exit_2(whole, tmp_path, capsys):
     command = ["export", "csv", str(whole), "--out", str(tmp_path / "out"), "--tables", "games"]
     assert run([*command, "--alpha", "0.25", "--prior", "0.125", "--include-defaulted"]) == 0
@@ -75,12 +51,3 @@ def test_options_can_be_set_by_environment_variables(whole, tmp_path, monkeypatc
     assert run(["export", "parquet", str(whole)]) == 0
     files = {path.name for path in (tmp_path / "out").iterdir()}
     assert files == {"votes.parquet", "croissant.json", "README.md"}
-
-
-def test_exporting_csv_loads_neither_numpy_nor_the_extras():
-    code = (
-        "import sys; from wolfbus.cli import run; run(['export', 'csv', '--help']); import analytics.export.writing;"
-        "print({'numpy', 'pandas', 'pyarrow', 'inspect_ai', 'scipy'} & set(sys.modules))"
-    )
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert output.stdout.strip().splitlines()[-1] == "set()"

@@ -1,7 +1,5 @@
 """Damaged and unfinished records, full disks, files that are there already."""
 
-from __future__ import annotations
-
 import csv
 import gc
 import resource
@@ -79,15 +77,6 @@ def test_an_unfinished_record_is_exported_as_far_as_it_goes(tmp_path, lines):
     assert (row["finished"], row["winner"], row["lines"]) == ("false", "", str(lines))
     assert note.problem == f"line {lines + 1}: missing: the record stops before its game ended"
     assert {seat["won"] for seat in table(tmp_path / "out", "seats")} == {""}
-
-
-def test_a_game_that_two_files_hold_is_exported_once(one, tmp_path):
-    write(one / "again", game("g"))
-    exported = write_csv([one], tmp_path / "out", tables=["games"])
-    assert exported.counts == {"games": 1}
-    (note,) = exported.problems
-    assert "again/g.ndjson" in note.problem
-    assert not note.counted
 
 
 @pytest.mark.parametrize("writer", WRITERS)

@@ -1,7 +1,5 @@
 """docs/data.md is what the tables say of themselves, and what it shows works."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is written as CSV and Parquet is what pandas, polars and the csv module read."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import importlib

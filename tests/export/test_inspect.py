@@ -1,7 +1,5 @@
 """A log for Inspect, read back with Inspect."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import tomllib
@@ -11,6 +9,7 @@ import pytest
 
 from analytics.export import write_parquet
 from tests.export.records import HOSTILE, figures_of, game, rows_of, with_calls, write
+from tests.llm.tables import tables
 from wolfbus.cli import run
 
 MEASURES = tomllib.loads(
@@ -42,21 +41,7 @@ def rows(games, tmp_path_factory):
     return {path.stem: rows_of(path) for path in folder.glob("*.parquet")}
 
 
-PATHS = {
-    "villagers_win": ("outcomes.winners.villagers.share", "outcomes.finished"),
-    "werewolves_win": ("outcomes.winners.werewolves.share", "outcomes.finished"),
-    "deception_rate": ("production.overall.rate", "production.overall.n"),
-    "deception_rate_werewolves": ("production.by_role.Werewolf.rate", "production.by_role.Werewolf.n"),
-    "accuracy": ("headline.all.accuracy", "headline.all.n"),
-    "constant_accuracy": ("headline.all.constant_accuracy", "headline.all.n"),
-    "balanced_accuracy": ("headline.all.balanced_accuracy", "headline.all.n"),
-    "precision": ("headline.all.precision", "headline.all.n"),
-    "recall": ("headline.all.recall", "headline.all.n"),
-    "f1": ("headline.all.f1", "headline.all.n"),
-    "base_rate": ("headline.all.base_rate", "headline.all.n"),
-    "auc": ("headline.all.auc", "headline.all.auc_n"),
-    "clean": ("labels.clean / labels.total", "labels.total"),
-}
+PATHS = tables(__file__)
 """Where a score, and its number of observations, stand in the findings."""
 
 

@@ -1,7 +1,5 @@
 """The tables agree with themselves, with each other, and with the metrics."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

@@ -1,7 +1,5 @@
 """A provider that answers in this process by a function, and keeps what it was asked."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias

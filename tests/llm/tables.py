@@ -1,7 +1,5 @@
 """Tables of cases, which stand in a TOML file beside their test."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

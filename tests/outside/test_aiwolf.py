@@ -1,7 +1,5 @@
 """Clients of AIWolf's protocol, written to its document alone, play whole games in a house through the gateway."""
 
-from __future__ import annotations
-
 import json
 import queue
 import threading

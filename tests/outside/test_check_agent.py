@@ -1,7 +1,5 @@
 """A trial finds nothing in an agent that plays by the protocol, and names each fault of those that do not."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re
@@ -13,13 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from moderator.check import Finding, TrialTerms, try_agent
-from tests.llm.tables import tables
 from tests.outside.smallest_agent import SmallestAgent, content
 from wolfbus.bus import open_bus
 from wolfbus.cli import cli
 from wolfbus.errors import HouseHeld
-
-TABLES = tables(__file__)
 
 PATIENT = TrialTerms(join_s=10, deadline_s=5, tight_s=2, again_s=0.4, settle_s=0.05)
 ONE_BID = {"type": "reply", "kind": "bid", "content": {"bid": 1}}
@@ -41,9 +36,7 @@ def sorts(finding: Finding) -> set[str]:
     return {fault.partition(":")[0].partition(" (x")[0] for fault in finding.fault_lines}
 
 
-def test_the_smallest_agent_of_the_document_earns_no_warning_and_the_trial_leaves_nothing_behind(
-    redis_url: str,
-) -> None:
+def test_the_smallest_agent_of_the_document_earns_no_warning_and_the_trial_leaves_nothing_behind(redis_url: str):
     agent = SmallestAgent(redis_url, "check", "tiny")
     findings = tried(agent, redis_url, PATIENT)
     assert {check: finding.fault_lines for check, finding in findings.items() if finding.verdict != "ok"} == {}
@@ -292,12 +285,3 @@ def test_the_command_says_when_the_agents_process_ends_before_it_joined(redis_ur
     result = CliRunner().invoke(cli, words, standalone_mode=False)
     assert result.return_value == 1
     assert "FAIL  joins\n        not joined: `false '{bus}'` exited with code 1\n" in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    TABLES["what_cannot_be_tried_is_said_in_one_line"],
-)
-def test_what_cannot_be_tried_is_said_in_one_line(words: list[str], message: str) -> None:
-    result = CliRunner().invoke(cli, ["check-agent", *words], standalone_mode=False)
-    assert message in str(result.exception) + result.output

@@ -1,7 +1,5 @@
 """Games are pulled turn by turn, and the field's environments are thin adapters of that."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import warnings

@@ -1,10 +1,8 @@
 """An agent at an address plays whole games, and what goes wrong on the way there costs it no more than it has to."""
 
-from __future__ import annotations
-
 import contextlib
-import importlib.util
 import json
+import runpy
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -34,19 +32,14 @@ class Agents:
         self.first: Callable[[dict[str, Any], int], Reply | None] = lambda _ask, _times: None
         self._times: dict[str, int] = {}
         self._lock = threading.Lock()
-        spec = importlib.util.spec_from_file_location("http_agent", EXAMPLE)
-        assert spec is not None
-        assert spec.loader is not None
-        example = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(example)
-        agents = self
+        agents, example = self, runpy.run_path(str(EXAMPLE))
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
                 ask = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                status, headers, body = agents.reply(ask, dict(self.headers), example.answer)
+                status, headers, body = agents.reply(ask, dict(self.headers), example["answer"])
                 # somebody may wait no longer
                 with contextlib.suppress(ConnectionError):
                     self.send_response(status)

@@ -1,7 +1,5 @@
 """An agent written from the document alone, on a bus that lost data."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

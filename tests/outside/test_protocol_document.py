@@ -1,7 +1,5 @@
 """docs/protocol.md says what is so: its examples are messages, and it names all that an agent may meet."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Agents that share nothing with wolfbus but the protocol play whole games beside ours, and cleanly."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -104,9 +102,7 @@ def _install(npm: str, package: bytes, folder: Path) -> None:
         pytest.skip(f"npm could not install redis and @msgpack/msgpack: {done.stderr.strip().splitlines()[-1:]}")
 
 
-def test_the_example_in_javascript_plays_a_game_and_leaves_when_the_house_closes(
-    redis_url: str, node_modules: Path, tmp_path: Path
-) -> None:
+def test_the_example_in_javascript_plays_a_game_and_leaves_when_the_house_closes(redis_url, node_modules, tmp_path):
     words = ["node", str(EXAMPLES / "bus_agent.js"), redis_url, HOUSE, "js", "3"]
     environment = {**os.environ, "NODE_PATH": str(node_modules)}
     with subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:

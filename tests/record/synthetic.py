@@ -1,7 +1,5 @@
 """A short game written by hand, event by event: two nights and a day, with everything a seat must not learn in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -116,12 +114,20 @@ def answer(kind: Kind, batch: int, seat: str, content: Content | None = None, **
     return ANSWERED[kind](**{"batch": batch, "seat": seat, "outcome": outcome, "content": content} | more)
 
 
-def record(events: Iterable[AnyEvent], pace: float = 0.125) -> list[bytes]:
-    """Return the events as the lines of a record, each with its newline; `pace` seconds lie between two of them."""
-    audiences, head, lines = AudienceFilter(), "", []
-    for number, event in enumerate(events, 1):
-        recorded, line = seal(head, Recorded(number, pace * (number - 1), audiences.audience(event), event))
-        audiences.feed(event)
-        head = recorded.hash
+def lines_of(records: Iterable[Recorded]) -> list[bytes]:
+    """Return these as the sealed lines of a record, each with its newline."""
+    head, lines = "", []
+    for recorded in records:
+        sealed, line = seal(head, recorded)
+        head = sealed.hash
         lines.append(line + b"\n")
     return lines
+
+
+def record(events: Iterable[AnyEvent], pace: float = 0.125) -> list[bytes]:
+    """Return the events as the lines of a record; `pace` seconds lie between two of them."""
+    audiences, records = AudienceFilter(), []
+    for number, event in enumerate(events, 1):
+        records.append(Recorded(number, pace * (number - 1), audiences.audience(event), event))
+        audiences.feed(event)
+    return lines_of(records)

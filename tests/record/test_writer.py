@@ -1,7 +1,5 @@
 """The file of a game that is played: whole steps or none, on the disk when it matters, and never in another's place."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable
@@ -74,9 +72,7 @@ def test_each_step_is_one_write_of_whole_lines_and_each_phase_is_brought_to_the_
     ],
     ids=["full", "broken at once", "broken when synced", "broken for good"],
 )
-def test_what_the_disk_refuses_is_named_and_of_a_step_that_does_not_fit_nothing_stays(
-    disk: Disk, fails: dict[str, tuple[int, int]], reason: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_disk_refuses_is_named_and_of_a_step_that_does_not_fit_nothing_stays(disk, fails, reason, capsys):
     disk.fails = fails
     assert play(disk.path) == 1
     assert f"wolfbus: {disk.path}: {reason}" in capsys.readouterr().err.splitlines()
@@ -87,9 +83,7 @@ def test_what_the_disk_refuses_is_named_and_of_a_step_that_does_not_fit_nothing_
     assert len(list(reader)) == left.count(b"\n")
 
 
-def test_an_existing_record_is_never_overwritten_nor_a_link_to_nowhere_followed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_existing_record_is_never_overwritten_nor_a_link_to_nowhere_followed(tmp_path, capsys):
     existing, link = tmp_path / "there.ndjson", tmp_path / "link.ndjson"
     existing.write_text("a record")
     link.symlink_to(tmp_path / "elsewhere.ndjson")
@@ -98,26 +92,3 @@ def test_an_existing_record_is_never_overwritten_nor_a_link_to_nowhere_followed(
         assert capsys.readouterr().err == f"wolfbus: {path}: exists already; no record is ever overwritten\n"
     assert existing.read_text() == "a record"
     assert not link.exists()
-
-
-def test_a_file_or_folder_that_cannot_be_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "file").touch()
-    inside = tmp_path / "file"
-    for folder, reason in (
-        (inside, f"cannot create {inside}: that is no folder"),
-        (inside / "deeper", f"cannot create {inside / 'deeper'}: that is no folder"),
-        (Path("/proc"), "cannot be created: no such file or directory"),
-    ):
-        assert play(folder / "game.ndjson") == 2
-        assert capsys.readouterr().err == f"wolfbus: {folder / 'game.ndjson'}: {reason}\n"
-
-
-@pytest.mark.parametrize("command", ["up", "analytics"])
-def test_nothing_is_started_for_records_that_cannot_be_kept(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "file").touch()
-    assert run([command, "--out", str(tmp_path / "file" / "runs")]) == 2
-    err = capsys.readouterr().err
-    assert "file/runs: records cannot be kept there: that is no folder" in err
-    assert err.count("\n") == 1

@@ -1,7 +1,5 @@
 """Brains that behave badly, each in its own way; seats name them as ``tests.whole.brains:Class``."""
 
-from __future__ import annotations
-
 import sys
 import threading
 

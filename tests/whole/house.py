@@ -1,7 +1,5 @@
 """Plays games by the command, in this process, and proves each record."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from collections import Counter

@@ -1,7 +1,5 @@
 """Brains that answer later, from threads of their own, and report calls as a language model's brain does."""
 
-from __future__ import annotations
-
 import random
 import threading
 

@@ -1,7 +1,5 @@
 """Brains that fail, buses that break, displays that crash: a game ends finished and legal, or with one clear reason."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

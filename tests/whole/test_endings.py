@@ -1,7 +1,5 @@
 """How a game ends when somebody or something ends it: Ctrl-C, kill -9, a full disk, a Redis that is gone."""
 
-from __future__ import annotations
-
 import json
 import resource
 import signal

@@ -1,7 +1,5 @@
 """A seat that is killed in the first night: its brain hears how, what everybody hears after it, and the end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import ClassVar
 
@@ -60,7 +58,7 @@ def test_a_killed_brain_hears_its_death_what_follows_and_who_was_who(tmp_path: P
     assert Mourned.fact_counts == sorted(set(Mourned.fact_counts))
     view = Mourned.views[-1]
     assert view.death == Dawn(round=1, died="Ada")
-    assert view.ended == next(recorded.event for recorded in proof.records if recorded.event.type == "ended")
+    assert [view.ended] == proof.of("ended")
     assert view.revealed == CONFIG.roles
     assert not view.answers
 

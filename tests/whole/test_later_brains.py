@@ -1,7 +1,5 @@
 """Brains that answer later, and what they report of their calls."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -24,10 +22,6 @@ def played(folder: Path, brain: str = "Later", count: int = 8, config: GameConfi
     return proof
 
 
-def events(proof: Proof, kind: str) -> list:
-    return [recorded.event for recorded in proof.records if recorded.event.type == kind]
-
-
 def test_answers_from_other_threads_make_the_game_that_they_would_make_at_once(tmp_path: Path):
     def game(proof: Proof) -> str:
         return digest_of(recorded.event for recorded in proof.records[1:])
@@ -35,7 +29,7 @@ def test_answers_from_other_threads_make_the_game_that_they_would_make_at_once(t
     later = played(tmp_path / "later")
     assert game(later) == game(played(tmp_path / "once", count=0))
     calls = [recorded.n for recorded in later.records if recorded.event.type == "model_call"]
-    texts = [text for event in events(later, "prompt_text") for chain in event.chains for text in chain.texts]
+    texts = [text for event in later.of("prompt_text") for chain in event.chains for text in chain.texts]
     stored = [text for text in texts if isinstance(text, str)]
     counts = outcomes([later])
     assert len(calls) == counts["answered"] == counts["accepted"]
@@ -51,20 +45,20 @@ def test_a_report_of_what_an_agent_does_not_play_is_rejected_and_harms_nothing(t
     assert counts["sender"] > 0
     assert counts["unreadable"] > 0
     assert counts["accepted"] == counts["answered"]
-    calls = events(proof, "model_call")
+    calls = proof.of("model_call")
     cut = [event for event in calls if event.reply_length is not None]
     assert {(event.reply_length, len(event.reply)) for event in cut} == {(200_000, REPLY_KEPT)}
-    kinds = {event.kind for event in events(proof, "answered")}
+    kinds = {event.kind for event in proof.of("answered")}
     assert {event.kind for event in calls} == {"assess_own", "assess_other", "kill"} & kinds
 
 
 def test_reports_have_a_limit_of_their_own(tmp_path: Path):
     proof = played(tmp_path, config=QUICK.model_copy(update={"max_reply_bytes": 1500}))
-    assert len(events(proof, "model_call")) == len(events(proof, "answered"))
+    assert len(proof.of("model_call")) == len(proof.of("answered"))
 
 
 def test_a_brain_that_cannot_even_begin_leaves_a_finished_game(tmp_path: Path):
-    answered = events(played(tmp_path, "Breaks", 2), "answered")
+    answered = played(tmp_path, "Breaks", 2).of("answered")
     notes = {event.note for event in answered if event.fault == "failed"}
     assert notes == {"the brain failed: LookupError: no model here"}
 

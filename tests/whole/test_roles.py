@@ -1,7 +1,5 @@
 """`--role` seats one's own agent in a role: the game is dealt as ever, and only who sits where differs."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter
@@ -72,7 +70,7 @@ def test_a_person_gets_the_role(tmp_path):
     assert b"Your role: Seer." in result.stderr, result.stderr
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_wish_that_can_be_granted_is_granted_and_nobody_loses_a_seat(tmp_path, seed):
     draws = random.Random(seed)
     brains = draws.choices(("scripted", "random", "silent"), k=8)

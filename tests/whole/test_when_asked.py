@@ -1,7 +1,5 @@
 """When labels and judgements are asked for: with the words, afterwards, when the game is over, or never."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace
@@ -16,7 +14,7 @@ from analytics.compare import compare, render
 from analytics.gather import GameFold
 from analytics.tables import Tables, tables_of
 from moderator.engine.reexecution import Verifier
-from tests.llm.whole.playing import obliging, of, played, scripted
+from tests.llm.whole.playing import obliging, played, scripted
 from wolfbus.agent import Agent
 from wolfbus.errors import ConfigError
 from wolfbus.game.config import GameConfig
@@ -200,11 +198,11 @@ def test_equivalence_is_an_interval_within_the_margin():
 def test_a_model_labels_its_words_in_the_reply_that_holds_them(tmp_path: Path):
     with scripted(obliging):
         proof = played(tmp_path, label="both")
-    said = [event for event in of(proof, "answered") if event.kind in {"speak", "vote"} and event.outcome == "accepted"]
+    said = [event for event in proof.of("answered") if event.kind in {"speak", "vote"} and event.outcome == "accepted"]
     assert all(answer.content.label is not None for answer in said if answer.kind == "speak")
-    calls = Counter((call.kind, call.labels) for call in of(proof, "model_call"))
+    calls = Counter((call.kind, call.labels) for call in proof.of("model_call"))
     assert calls["speak", False] == 0
-    assert calls["assess_own", False] == len(of(proof, "statement"))
+    assert calls["assess_own", False] == len(proof.of("statement"))
 
 
 def test_a_model_that_is_asked_afterwards_is_told_no_more_than_it_knew_then(tmp_path: Path):
@@ -216,9 +214,9 @@ def test_a_model_that_is_asked_afterwards_is_told_no_more_than_it_knew_then(tmp_
 
     with scripted(script):
         proof = played(tmp_path, assess="after", max_rounds=2)
-    statements = {event.statement: event for event in of(proof, "statement")}
+    statements = {event.statement: event for event in proof.of("statement")}
     late = [prompt for prompt in prompts if "The game stopped here." in prompt]
-    assert len(late) == len([event for event in of(proof, "answered") if event.kind in ASSESSMENTS])
+    assert len(late) == len([event for event in proof.of("answered") if event.kind in ASSESSMENTS])
     for prompt in late:
         asked = json.loads(prompt.rpartition("statement [")[2].partition("]")[0])
         heard = [number for number in statements if f"\n[{number}] " in prompt]

@@ -1,7 +1,5 @@
 """What model calls took: sums, distributions, and the calls that had to wait for one another."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

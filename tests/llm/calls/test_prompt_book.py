@@ -1,7 +1,5 @@
 """Prompts are put together again exactly, and edited ones are found."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,17 +1,15 @@
 """Games with the model calls that their answers could have come from, woven in where a moderator records them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from tests.cli_views.games import recorded
 from tests.game.driver import play
+from tests.record.synthetic import lines_of
 from wolfbus.game.config import GameConfig
-from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.calls import ChatRole, ModelCall, Segment, segment_hash
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked
-from wolfbus.record.line import Recorded, seal
+from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import RequestNames
 
 RULES = "These are the rules.\n"
@@ -90,10 +88,4 @@ def game(calls: Calls = one_each, config: GameConfig = SHORT, seed: str = "1") -
 
 def lines(records: Iterable[Recorded]) -> bytes:
     """Return events as a record's file."""
-    audiences, head, written = AudienceFilter(), "", b""
-    for entry in records:
-        audiences.feed(entry.event)
-        sealed, line = seal(head, entry)
-        head = sealed.hash
-        written += line + b"\n"
-    return written
+    return b"".join(lines_of(records))

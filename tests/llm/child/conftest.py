@@ -1,7 +1,5 @@
 """Children of a few lines, a seat to ask them from, and a pipe that tells when they are gone."""
 
-from __future__ import annotations
-
 import os
 import select
 import shlex

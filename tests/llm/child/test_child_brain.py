@@ -1,7 +1,5 @@
 """Children that answer, and children that crash, hang, babble or will not leave: each request still ends in time."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """Whole games with children in some seats, good ones and bad ones: finished, proved, and nobody left behind."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -60,8 +58,7 @@ def answers(proof: Proof, *brains: str) -> list[Any]:
     """What seats with these brains answered."""
     assert proof.verified, proof.problems
     seats = {seat.name for seat in proof.records[0].event.seats if not brains or seat.brain in brains}
-    events = [recorded.event for recorded in proof.records]
-    return [event for event in events if event.type == "answered" and event.seat in seats]
+    return [event for event in proof.of("answered") if event.seat in seats]
 
 
 @pytest.mark.parametrize("children", [BAD, SILENT])

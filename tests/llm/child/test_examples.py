@@ -1,7 +1,5 @@
 """The examples play whole games, cleanly, and can be started as their README says."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

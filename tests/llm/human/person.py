@@ -1,7 +1,5 @@
 """A scripted person: reads the screen in a thread, and types when asked."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

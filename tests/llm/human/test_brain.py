@@ -1,7 +1,5 @@
 """One question after the other, each for as long as there is time: what is typed, read, told, dropped."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re
@@ -281,9 +279,7 @@ def test_a_question_that_fails_costs_one_answer_and_not_the_seat(seat: Seat) -> 
     assert seat.ask(ask_for("bid")) == Answer(Bid(bid=5))
 
 
-def test_only_one_person_plays_at_one_terminal_and_nobody_without_a_keyboard(
-    seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_one_person_plays_at_one_terminal_and_nobody_without_a_keyboard(seat, monkeypatch):
     with pytest.raises(ConfigError, match="only one person can play at one terminal"):
         build("human")
     seat.brain.close()
@@ -294,9 +290,7 @@ def test_only_one_person_plays_at_one_terminal_and_nobody_without_a_keyboard(
             build("human")
 
 
-def test_a_person_whose_input_has_ended_plays_from_the_command_line_and_is_told_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_person_whose_input_has_ended_plays_from_the_command_line_and_is_told_once(tmp_path, monkeypatch, capsys):
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
         words = ["--players", "human,scripted*7", "--seed", "4", "--json", "--out", str(tmp_path)]

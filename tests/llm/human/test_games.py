@@ -1,14 +1,11 @@
 """A person plays whole games, and sees nothing but its own seat's view."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 import pytest
 
 from tests.llm.human.person import seated
-from tests.proving import Proof
 from tests.whole.house import play_many
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import Role
@@ -44,11 +41,6 @@ def config_for(role: Role) -> GameConfig:
     return GameConfig(names=NAMES, roles=dict(zip(NAMES, dealt, strict=True)), debate_turns=2, max_rounds=2)
 
 
-def answers_of(proof: Proof, seat: str):
-    events = [recorded.event for recorded in proof.records]
-    return [event for event in events if event.type == "answered" and event.seat == seat]
-
-
 @pytest.mark.parametrize("role", ["Villager", "Werewolf", "Seer", "Doctor"])
 def test_a_person_plays_a_game_and_sees_only_its_own_view(tmp_path: Path, role: Role) -> None:
     config = config_for(role)
@@ -56,7 +48,7 @@ def test_a_person_plays_a_game_and_sees_only_its_own_view(tmp_path: Path, role: 
     with seated(Script()) as paper:
         (proof,) = play_many(tmp_path, [3], [PERSON, *[OTHERS] * 7], config)
 
-    answers = answers_of(proof, "Ada")
+    answers = [event for event in proof.of("answered") if event.seat == "Ada"]
     assert len(answers) > 2
     assert {answer.outcome for answer in answers} == {"accepted"}
     for answer in answers:
@@ -85,7 +77,7 @@ def test_a_person_who_was_killed_is_told_how_and_watches_the_game_to_its_end(tmp
         (proof,) = play_many(tmp_path, [3], [PERSON, *["tests.llm.human.person:Witness"] * 7], config)
 
     # had the game not been shown while it went on, the votes would have failed
-    outcomes = {recorded.event.outcome for recorded in proof.records if recorded.event.type == "answered"}
+    outcomes = {event.outcome for event in proof.of("answered")}
     assert outcomes == {"accepted"}
     text = " ".join(paper.text.split())
     alive, _, dead = text.partition("The Werewolves killed you in night 1.")
@@ -93,7 +85,7 @@ def test_a_person_who_was_killed_is_told_how_and_watches_the_game_to_its_end(tmp
     assert text.count("The Werewolves killed you") == 1
     assert "left, ? for help" not in dead
     assert ("your inspection" in alive) == (role == "Seer")
-    ended = next(recorded.event for recorded in proof.records if recorded.event.type == "ended")
+    (ended,) = proof.of("ended")
     assert ended.winner is not None
     assert f"You were a {role}: you {'win' if ended.winner == 'villagers' else 'lose'}." in dead
     end, _, who = dead.partition("Who was who: ")

@@ -1,7 +1,5 @@
 """Whole games on the rules alone, and the prompts that language models in every seat would be sent in them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

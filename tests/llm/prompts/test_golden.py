@@ -3,8 +3,6 @@
 They are written anew by ``python -m tests.llm.prompts.test_golden``.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

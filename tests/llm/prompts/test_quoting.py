@@ -1,7 +1,5 @@
 """What players say stays inside its quotation, whatever it is."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

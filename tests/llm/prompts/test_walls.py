@@ -1,7 +1,5 @@
 """No prompt holds what its seat must not know: canaries in everything private, and games that differ in it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Prompts are made of segments, cost what is new, follow from the view alone, and begin alike for all seats."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Plays games of language models by the command, and a provider that answers them in this process by a function."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random
@@ -88,12 +86,8 @@ def played(folder: Path, *words: str, **more: Any) -> Proof:
     return proven(record)
 
 
-def of(proof: Proof, kind: str) -> list[Any]:
-    return [recorded.event for recorded in proof.records if recorded.event.type == kind]
-
-
 def readings(proof: Proof) -> Counter[str]:
-    return Counter(event.reading if event.outcome == "accepted" else event.outcome for event in of(proof, "answered"))
+    return Counter(event.reading if event.outcome == "accepted" else event.outcome for event in proof.of("answered"))
 
 
 def filled(schema: Any, rng: random.Random) -> Any:

@@ -1,7 +1,5 @@
 """Whole games of language models, over real HTTP or in this process: servers that misbehave, budgets, cassettes."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -16,7 +14,7 @@ import pytest
 from players.llm.provider import Failure, ProviderReply
 from tests.golden.running import wolfbus
 from tests.llm.scripted import URL
-from tests.llm.whole.playing import obliging, of, play, played, proven, readings, scripted
+from tests.llm.whole.playing import obliging, play, played, proven, readings, scripted
 from tests.proving import prove
 from tests.study.runs import manifest, run_here
 from wolfbus.game.config import Deadlines
@@ -35,7 +33,7 @@ def test_the_command_line_plays_models_puts_every_call_into_the_record_and_tells
         stats = server.stats()
         plain = wolfbus(tmp_path, "play", "--config", "game.toml", "--players", "llm:m", "--seed", "5", "--plain")
     proof = proven(record)
-    calls = of(proof, "model_call")
+    calls = proof.of("model_call")
     assert (len(calls), set(readings(proof))) == (stats.calls, {"clean"})
     assert sum(call.prompt_tokens for call in calls) == stats.prompt_tokens
     assert all(call.attempts == 1 and call.latency_s >= 0 and call.finish == "stop" for call in calls)
@@ -50,12 +48,12 @@ def test_what_a_game_is_told_to_take_is_what_one_of_middling_length_takes(tmp_pa
     expected = []
     # nothing is asked, for no call fits the budget
     words = ["run", "--games", "1", "--players", "llm:m@http://127.0.0.1:9/v1", "--no-probe", "--budget-tokens", "1"]
-    for seed in (None, *"abcdef"):
+    for seed in (None, *"abcd"):
         if seed is not None:
             monkeypatch.setattr("wolfbus.running.brains._SEED", seed)
         result = wolfbus(tmp_path, *words, "--out", str(seed))
         expected.append(int(re.search(r"expect about (\d+) calls", result.err)[1]))
-    assert sorted(expected).index(expected[0]) in range(2, 5), expected
+    assert sorted(expected).index(expected[0]) in range(1, 4), expected
 
 
 @pytest.mark.parametrize("protocol", ["paper", "compact"])
@@ -67,7 +65,7 @@ def test_half_of_all_replies_ugly_breaks_no_game(tmp_path: Path, protocol: str) 
     counts = readings(proof)
     assert set(counts) >= {"clean", "extracted", "repaired", "coerced", "reasked"}
     # a refusal is a result
-    refused = sum(event.fault == "refused" for event in of(proof, "answered"))
+    refused = sum(event.fault == "refused" for event in proof.of("answered"))
     assert counts["defaulted"] - refused < counts.total() / 20
 
 
@@ -77,7 +75,7 @@ def test_a_fifth_of_requests_failing_costs_time_and_not_the_game(tmp_path: Path)
     timeouts = f"timeouts = {{ {', '.join(f'{kind} = 3.0' for kind in KINDS)} }}"
     with ModelServer(errors={"429": 0.06, "500": 0.06, "reset": 0.06, "hang": 0.02}, seed=4) as server:
         proof = played(tmp_path, url=server.url, deadlines=deadlines, model=timeouts, debate_turns=1)
-    calls = of(proof, "model_call")
+    calls = proof.of("model_call")
     assert sum(call.attempts for call in calls) > len(calls)
     assert readings(proof)["clean"] > 0.95 * readings(proof).total()
 
@@ -86,7 +84,7 @@ def test_a_server_that_dies_in_the_middle_leaves_a_finished_game_that_says_so(tm
     dead = Failure("connection", f"{URL}: connection refused", again=True)
     with scripted(lambda request: dead if len(provider.requests) > 60 else obliging(request)) as provider:
         proof = played(tmp_path, endpoint="attempts = 2\npatience = 0.1")
-    failed = [event for event in of(proof, "answered") if event.fault == "failed"]
+    failed = [event for event in proof.of("answered") if event.fault == "failed"]
     assert failed
     assert all(event.outcome == "defaulted" and URL in event.note for event in failed)
     assert readings(proof)["clean"] > 0
@@ -102,13 +100,13 @@ def test_a_cassette_plays_the_same_game_without_a_model(tmp_path: Path) -> None:
 
     with scripted(script):
         first = played(tmp_path, "--cassette", "tape", game="first")
-    assert {call.billed_usd for call in of(first, "model_call")} == {0.5, None}
+    assert {call.billed_usd for call in first.of("model_call")} == {0.5, None}
     with scripted(lambda _request: BABBLE) as provider:
         again = played(tmp_path, "--replay-cassette", "tape", game="again")
     assert (first.digest, provider.requests) == (again.digest, [])
     assert wolfbus(tmp_path, "report", "again.ndjson").code == 0
     assert (
-        f"{len(of(again, 'model_call'))} from a cassette, with the tokens that they once took"
+        f"{len(again.of('model_call'))} from a cassette, with the tokens that they once took"
         in (tmp_path / "report.html").read_text()
     )
 
@@ -122,12 +120,12 @@ def test_a_budget_stops_the_game_before_it_is_spent_and_leaves_a_readable_record
         result, record = play(tmp_path, "--budget", "0.1", model=PRICED)
     assert result.code == 1
     proof = prove(record)
-    (stopped,) = of(proof, "stopped")
+    (stopped,) = proof.of("stopped")
     assert len(proof.problems) == 1
     assert "budget" in stopped.reason
     assert proof.records[-1].event == stopped
     # what was answered before the end was paid for, and is there to be read
-    paid = [call.cost_usd for call in of(proof, "model_call") if call.error is None]
+    paid = [call.cost_usd for call in proof.of("model_call") if call.error is None]
     assert len(paid) >= len(provider.requests) - 56
     assert 0.05 < sum(paid) <= 0.1
 
@@ -167,20 +165,6 @@ def test_a_dead_endpoint_is_one_clear_line_before_the_first_night(tmp_path: Path
     (line,) = without_waiting(result.err)
     assert line.startswith(f"wolfbus: double does not answer: {url}: connection refused")
     assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
-
-
-@pytest.mark.parametrize(
-    ("players", "words", "why"),
-    [
-        ("llm:x@http://127.0.0.1:9/v1", ["--budget", "1"], "price"),
-        ("llm:x", ["--replay-cassette", "nowhere"], "nowhere"),
-    ],
-)
-def test_a_model_without_a_price_and_a_cassette_that_is_not_there_are_told(
-    tmp_path: Path, players: str, words: list[str], why: str
-) -> None:
-    result = wolfbus(tmp_path, "play", "--players", players, *words)
-    assert (result.code != 0, why in result.err) == (True, True), result
 
 
 def test_a_game_of_which_nothing_can_be_read_ends_with_the_reason_in_its_record(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Inspect plays WOLF as it runs any evaluation: its models sit at the table, and its logs hold every call."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

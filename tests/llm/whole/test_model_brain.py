@@ -1,7 +1,5 @@
 """A language model in a seat: readings, one re-ask, defaults, the compact protocol, walls around prompts."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import random
@@ -15,7 +13,7 @@ import pytest
 from players.llm.provider import Endpoint, Model, ProviderReply
 from players.spec import BrainContext, build
 from tests.llm.whole import playing
-from tests.llm.whole.playing import obliging, of, played, readings, scripted
+from tests.llm.whole.playing import obliging, played, readings, scripted
 from wolfbus.game.config import Deadlines, GameConfig
 from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Ask
@@ -48,7 +46,7 @@ def test_every_call_in_the_record_rebuilds_its_prompt_without_what_servers_show_
     )
     assert rebuilt == sent
     assert "hidden reasoning" not in str(sent)
-    assert {call.reasoning for call in of(proof, "model_call")} == {"hidden reasoning"}
+    assert {call.reasoning for call in proof.of("model_call")} == {"hidden reasoning"}
     assert digest.hexdigest() == proof.digest
 
 
@@ -58,8 +56,8 @@ def test_what_cannot_be_read_is_asked_for_once_more_with_the_fault_named(tmp_pat
 
     with scripted(script) as provider:
         proof = played(tmp_path)
-    assert {event.reading for event in of(proof, "answered") if event.kind != "speak"} == {"reasked"}
-    assert any(call.reask for call in of(proof, "model_call"))
+    assert {event.reading for event in proof.of("answered") if event.kind != "speak"} == {"reasked"}
+    assert any(call.reask for call in proof.of("model_call"))
     again = next(request for request in provider.requests if len(request.messages) > 2)
     assert again.messages[-2].role == "assistant"
     assert "JSON" in again.messages[-1].content
@@ -70,7 +68,7 @@ def test_a_model_that_repeated_itself_is_told_so_and_not_shown_all_of_it(tmp_pat
     cut = ProviderReply('{"thought": "' + sentence * 60, finish="length")
     with scripted(lambda request: cut if len(request.messages) == 2 else obliging(request)) as provider:
         proof = played(tmp_path)
-    assert {event.reading for event in of(proof, "answered")} == {"reasked"}
+    assert {event.reading for event in proof.of("answered")} == {"reasked"}
     for request in (request for request in provider.requests if len(request.messages) > 2):
         shown, question = request.messages[-2:]
         assert shown.content.startswith('{"thought": "I trust nobody')
@@ -87,7 +85,7 @@ def test_what_a_model_copies_from_its_prompt_s_form_is_neither_a_statement_nor_a
 
     with scripted(script):
         proof = played(tmp_path)
-    answers = of(proof, "answered")
+    answers = proof.of("answered")
     assert {event.reading for event in answers if event.kind == "speak"} == {"reasked"}
     assert {event.content.text for event in answers if event.kind == "speak"} == {"word"}
     assert {event.thought for event in answers} == {None}
@@ -100,12 +98,10 @@ def test_what_a_model_copies_from_its_prompt_s_form_is_neither_a_statement_nor_a
         (ProviderReply(None, refusal="I cannot help with deception."), "refused", "I cannot help with deception."),
     ],
 )
-def test_what_cannot_be_read_twice_is_the_default_with_the_raw_text_and_the_fault(
-    tmp_path: Path, reply: ProviderReply, fault: str, raw: str
-) -> None:
+def test_what_cannot_be_read_twice_is_the_default_with_the_raw_text_and_the_fault(tmp_path, reply, fault, raw):
     with scripted(lambda _request: reply):
         proof = played(tmp_path, "--give-up", "0", players="llm:m*1,scripted*7")
-    faults = [event for event in of(proof, "answered") if event.fault and event.kind != "speak"]
+    faults = [event for event in proof.of("answered") if event.fault and event.kind != "speak"]
     assert {(event.outcome, event.fault, event.raw) for event in faults} == {("defaulted", fault, raw)}
 
 
@@ -115,11 +111,11 @@ def test_the_compact_protocol_needs_half_the_calls_and_is_marked(tmp_path: Path)
         with scripted(obliging):
             proof = played(tmp_path, game=protocol, protocol=protocol, debate_turns=8)
         assert set(readings(proof)) == {"clean"}
-        per_answer[protocol] = len(of(proof, "model_call")) / len(of(proof, "answered"))
+        per_answer[protocol] = len(proof.of("model_call")) / len(proof.of("answered"))
         assert proof.records[0].event.config.protocol == protocol
     assert per_answer["paper"] == 1
     assert per_answer["compact"] < 0.55
-    several = [call for call in of(proof, "model_call") if len(call.requests) > 1]
+    several = [call for call in proof.of("model_call") if len(call.requests) > 1]
     assert several
     assert all(request.split("/")[4] == call.seat for call in several for request in call.requests)
 
@@ -145,11 +141,11 @@ def test_a_compact_label_is_that_of_the_words_it_came_with(tmp_path: Path, kind:
 
     with scripted(script):
         proof = played(tmp_path, protocol="compact")
-    statements = {event.statement: event for event in of(proof, "statement")}
-    own_labels = [event for event in of(proof, "answered") if event.kind == "assess_own"]
+    statements = {event.statement: event for event in proof.of("statement")}
+    own_labels = [event for event in proof.of("answered") if event.kind == "assess_own"]
     labels = [event for event in own_labels if (statements[event.about].phase == "vote") is (kind == "vote")]
     assert {(event.content.deceptive, event.reading) for event in labels} == {(False, "reasked")}
-    assert all(call.labels for call in of(proof, "model_call") if call.kind in {"speak", "vote"})
+    assert all(call.labels for call in proof.of("model_call") if call.kind in {"speak", "vote"})
 
 
 def test_calls_under_way_are_given_up_when_the_seat_is(tmp_path: Path) -> None:
@@ -187,5 +183,5 @@ def test_a_model_that_is_slower_than_the_grace_wakes_its_seat(tmp_path: Path) ->
             max_rounds=2,
             deadlines=dict.fromkeys(Deadlines.model_fields, 0.5),
         )
-    assert of(proof, "absent")
-    assert of(proof, "returned")
+    assert proof.of("absent")
+    assert proof.of("returned")

@@ -2,8 +2,6 @@
 question is paid more than twice.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +14,7 @@ import pytest
 from tests.golden.running import wolfbus
 from tests.llm.gateway.server import ScriptedServer, Step
 from tests.llm.tables import tables
-from tests.llm.whole.playing import obliging, of, play, played, scripted
+from tests.llm.whole.playing import obliging, play, played, scripted
 
 TABLES: Any = tables(__file__)
 
@@ -29,19 +27,17 @@ def server() -> Iterator[ScriptedServer]:
 
 
 @pytest.mark.parametrize("case", TABLES["choice"], ids=lambda case: case["name"])
-def test_a_reply_without_text_is_a_default_that_says_why(
-    tmp_path: Path, server: ScriptedServer, case: dict[str, Any]
-) -> None:
+def test_a_reply_without_text_is_a_default_that_says_why(tmp_path: Path, server: ScriptedServer, case: dict[str, Any]):
     server.plan(default=Step(json.dumps({"choices": [case["choice"]]}).encode()))
     proof = played(tmp_path, "--give-up", "0", players="llm:m*1,scripted*7", url=server.url)
-    seats = {call.seat for call in of(proof, "model_call")}
-    answers = [event for event in of(proof, "answered") if event.seat in seats]
+    seats = {call.seat for call in proof.of("model_call")}
+    answers = [event for event in proof.of("answered") if event.seat in seats]
     assert {(event.outcome, event.fault) for event in answers} == {("defaulted", case["fault"])}
     assert all(case["says"] in event.note for event in answers)
     # the model learns within the first of them how much room there is
     asked = Counter(body["messages"][1]["content"] for body in server.bodies)
     assert max(asked.values()) <= 2
-    assert {call.reask for call in of(proof, "model_call")} == ({False, True} if case.get("asked_again") else {False})
+    assert {call.reask for call in proof.of("model_call")} == ({False, True} if case.get("asked_again") else {False})
 
 
 def test_a_report_counts_the_prompts_whose_beginnings_a_server_dropped(tmp_path: Path) -> None:
