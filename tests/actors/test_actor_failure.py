@@ -1,7 +1,5 @@
 """What a handler may raise, who hears of it, and that no thread of a pool dies of it."""
 
-from __future__ import annotations
-
 import logging
 import queue
 import threading

@@ -1,7 +1,5 @@
 """From start to stop: what an actor may rely on, with a thread of its own (pykka's claims) or without (ours)."""
 
-from __future__ import annotations
-
 import threading
 import weakref
 from typing import Any

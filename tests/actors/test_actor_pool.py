@@ -1,7 +1,5 @@
 """What a pool promises beyond pykka: few threads, one message of an actor at a time, fair turns, a clean end."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Timers: in order, cancellable by the thousand, undisturbed by what their callbacks raise, gone when closed."""
 
-from __future__ import annotations
-
 import logging
 import queue
 import threading

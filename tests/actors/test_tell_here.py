@@ -1,7 +1,5 @@
 """`tell_here`: an actor at rest handles a message before the teller goes on; all else is as with any message."""
 
-from __future__ import annotations
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,20 +1,16 @@
 """Games as flat arrays of numbers, made or changed at will: what simulators draw, and what tests count by hand.
 
 Words are places in tuples, players places in seating order from 0, a statement its row; -1 and NaN stand for what there
-is not. `tables_from` makes the frames of them that metrics rest on, `arrays_of` the other way.
+is not. `tables_from` makes the frames of them that metrics rest on.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from analytics.gather import GameRows
-from analytics.tables import SCHEMAS, Tables, joined, tables_of, words_of
+from analytics.tables import SCHEMAS, Tables, joined
 from wolfbus.game.vocabulary import DECEPTIONS, ROLES
 
 NO_CLAIM, TRUE, MISTAKE, LIE = -1, 0, 1, 2
@@ -59,99 +55,11 @@ class Columns:
     pairs: dict[str, Any]
     names: tuple[str, ...] = ()
 
-    def label(self) -> np.ndarray:
-        """Return per judgement the self-label of its statement: 1, 0, -1 if none counts."""
-        return self.statements["d"][self.judgements["statement"]]
-
-    def scored(self) -> np.ndarray:
-        """Return per judgement whether flag and self-label both count."""
-        return (self.judgements["d"] >= 0) & (self.label() >= 0)
-
 
 def filled(table: str, rows: int, **columns) -> dict[str, np.ndarray]:
     """Return a table of so many rows: a column is an array or one value for all, and 0 unless given."""
     assert columns.keys() <= DTYPES[table].keys()
     return {name: np.broadcast_to(columns.get(name, 0), rows).astype(dtype) for name, dtype in DTYPES[table].items()}
-
-
-def columns_of(games: Iterable[GameRows]) -> Columns:
-    """Return games as arrays, each its own block."""
-    return arrays_of(tables_of(games))
-
-
-def arrays_of(tables: Tables) -> Columns:
-    """Return games as arrays."""
-    games, seats = tables.games, tables.seats
-    names, agents = words_of(seats["name"]), tables.agents
-    place = {row: number - 1 for *row_, number in seats.select("game", "name", "place").rows() for row in [tuple(row_)]}
-    row_of = {row: at for at, row in enumerate(tables.statements.select("game", "number").rows())}
-    block_names, blocks = np.unique(games["block"].to_numpy().astype(str), return_inverse=True)
-
-    def codes(frame: pl.DataFrame, column: str, words) -> list[int]:
-        index = {word: at for at, word in enumerate(words)}
-        return [index.get(word, -1) for word in frame[column].to_list()]
-
-    def column(frame: pl.DataFrame, name: str) -> Any:
-        source = _SOURCES.get(name, name)
-        if name in {"role", "observer_role", "target_role", "voter_role"}:
-            return codes(frame, name, ROLES)
-        if name.endswith("agent"):
-            return codes(frame, name, agents)
-        if name in {"speaker", "observer", "target", "voter"}:
-            return [place.get(key, -1) for key in frame.select("game", name).rows()] if name in frame.columns else 0
-        if name == "how":
-            return [
-                -1 if outcome is None else 2 if outcome != "accepted" else int(reading != "clean")
-                for outcome, reading in frame.select("outcome", "reading").rows()
-            ]
-        if name == "d" and "suspicion" in frame.columns and "flagged" not in frame.columns:
-            return frame["suspicion"].to_numpy()
-        if name == "d":
-            return frame["flagged" if "flagged" in frame.columns else "self_deceptive"].cast(pl.Int8).fill_null(-1)
-        words = {"phase": ("debate", "vote"), "kind": DECEPTIONS, "truth": TRUTHS, "winner": WINNERS}.get(name)
-        if words is not None:
-            return codes(frame, source, words)
-        if name == "statement":
-            return [row_of[key] for key in frame.select("game", "statement").rows()]
-        if source in frame.columns:
-            values = frame[source]
-            return (values.cast(pl.Int8).fill_null(-1) if name == "against_thought" else values).to_numpy()
-        return 0
-
-    frames = {
-        "games": games,
-        "seats": seats,
-        "statements": tables.statements,
-        "judgements": tables.judgements,
-        "votes": tables.votes,
-        "rounds": tables.suspicion.filter(pl.col("round").is_not_null()),
-        "pairs": tables.suspicion.filter(pl.col("round").is_null()),
-    }
-    arrays = {
-        name: filled(name, len(frame), **{each: column(frame, each) for each in DTYPES[name] if each != "name"})
-        for name, frame in frames.items()
-    }
-    arrays["seats"]["name"] = np.array(codes(seats, "name", names), "i4")
-    arrays["seats"]["seat"] = arrays["seats"]["seat"] - 1
-    return Columns(
-        ids=tables.ids,
-        seeds=tuple(games["seed"]),
-        blocks=blocks.astype("i4"),
-        block_names=tuple(block_names.tolist()),
-        agents=agents,
-        names=names,
-        **arrays,
-    )
-
-
-_SOURCES = {
-    "s": "suspicion",
-    "seat": "place",
-    "turns": "debate_turns",
-    "votings": "voting_rounds",
-    "length": "words",
-    "against_thought": "contradicts_thought",
-}
 
 
 def _words(codes: np.ndarray, among) -> tuple[np.ndarray, list[str | None]]:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import polars as pl
 from scipy.stats import norm, t
 
 from analytics.findings import BEYOND, PAPER, SECTIONS, paper_tables, results_of
@@ -21,6 +22,7 @@ from analytics.metrics.study import Study
 from analytics.results import Results
 from analytics.tables import Tables, TablesBuilder, joined, tables_of
 from tests.analytics.arrays import Columns, tables_from
+from tests.llm.tables import tables
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import DECEPTIONS, Deception, Ending, Outcome, Phase, Reading, Role, Winner
 from wolfbus.messages.content import Ballot, Judgement, Label
@@ -234,8 +236,9 @@ def measured(name: str, games: Columns | Tables, primary: Sequence[str] | None =
     if name == "primary":
         return primary_metrics(study) if primary is None else primary_metrics(study, primary, declared=True)
     known = {family.__name__: family for family in (*PAPER, *BEYOND)}
-    families = [known[f"{family}_rows"] for family in _FAMILIES[name].split()]
-    shown = [headline for headline in HEADLINES if headline.partition("/")[0] in _HEADLINES.get(name, ())]
+    families = [known[f"{family}_rows"] for family in _SECTIONS["families"][name].split()]
+    names = _SECTIONS["headlines"].get(name, "").split()
+    shown = [headline for headline in HEADLINES if headline.partition("/")[0] in names]
     if shown:
         families.append(partial(headline_rows, names=shown))
     if ground:
@@ -244,48 +247,8 @@ def measured(name: str, games: Columns | Tables, primary: Sequence[str] | None =
     return SECTIONS[name](study, results_of(study, families))
 
 
-_FAMILIES = {
-    "outcomes": "game",
-    "production": "statement",
-    "table1": "statement",
-    "table2": "pair",
-    "table3": "",
-    "table5": "statement",
-    "labels": "statement",
-    "figure1": "course detection",
-    "trends": "course",
-    "events": "event",
-    "votes": "vote",
-    "table4": "score",
-    "curves": "",
-    "thresholds": "threshold",
-    "recalibration": "recalibration",
-    "intervals": "statement detection pair score threshold recalibration",
-    "truth": "statement detection",
-    "abilities": "statement ability",
-    "variability": "headline",
-    "agents": "statement detection agent",
-    "skill": "skill",
-    "bias": "bias",
-    "lying": "lying retention",
-    "ladder": "ladder",
-    "sway": "sway",
-}
-"""The families of metrics that a section is a selection of, but for headline metrics."""
-_FLAGS = ("accuracy", "accuracy_lift", "balanced_accuracy", "precision", "recall", "f1", "mcc")
-_SCORES = ("auc", "auprc", "auprc_lift", "brier", "brier_skill", "ece", "auc_before", "auprc_before", "brier_before")
-_HEADLINES = {
-    "outcomes": ("villager_wins", "werewolf_wins", "no_winner"),
-    "production": ("deception_rate",),
-    "table1": ("deception_rate",),
-    "truth": ("deception_rate", "lie_rate", "mistake_rate", "confession_rate", "coverage"),
-    "table3": _FLAGS,
-    "votes": ("vote_hit", "vote_follows_suspicion"),
-    "table4": _SCORES,
-    "recalibration": ("auc", "brier", "ece"),
-    "intervals": ("deception_rate", *_SCORES),
-}
-"""The headline metrics that a section shows beside them; by role, too."""
+_SECTIONS = tables(__file__)
+"""Of each section the families of metrics that it is a selection of, and the headline metrics that it shows."""
 
 
 def paper_tables_of(gathered: Gathered) -> dict:
@@ -296,6 +259,19 @@ def paper_tables_of(gathered: Gathered) -> dict:
 def replies_of(gathered: Gathered) -> tuple[dict, dict, dict]:
     """Return what is kept of the replies in all games that were read."""
     return gathered.ledger.settings(), gathered.ledger.repair(), gathered.ledger.cost()
+
+
+def in_blocks(tables: Tables, blocks: Iterable[str]) -> Tables:
+    """Return the games with each in another block."""
+    return replace(tables, games=tables.games.with_columns(block=pl.Series([*blocks])))
+
+
+def scored(games: Columns | Tables) -> pl.DataFrame:
+    """Return the judgements whose flag counts, as does the ``label`` of the statement."""
+    tables = tables_from(games)
+    labels = tables.statements.select("game", pl.col("number").alias("statement"), label="self_deceptive")
+    rows = tables.judgements.join(labels, on=["game", "statement"], maintain_order="left")
+    return rows.drop_nulls(["flagged", "label"])
 
 
 def headlines(games: Columns | Tables, *names: str) -> dict:

@@ -1,7 +1,5 @@
 """Columns made directly of arrays, for games too many to be played."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.analytics.arrays import DTYPES, Columns, filled

@@ -1,7 +1,5 @@
 """Abilities in the findings: estimates by agent and role, components, what is undefined and why."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -10,7 +8,8 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from tests.analytics.arrays import LIE, MISTAKE, NO_CLAIM, TRUE, columns_of
+from analytics.tables import tables_of
+from tests.analytics.arrays import LIE, MISTAKE, NO_CLAIM, TRUE
 from tests.analytics.script import measured
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import many
@@ -195,7 +194,7 @@ def test_d_prime_is_that_of_the_normal_distribution_and_sparing_flaggers_gain_no
     assert section["leads"]["sensitivity"]["agent"] == "agent-00"
 
 
-@pytest.mark.parametrize(("studies", "games", "least", "most"), [(40, 40, 0.87, 1.0), many(500, 40, 0.935, 0.965)])
+@pytest.mark.parametrize(("studies", "games", "least", "most"), [(15, 40, 0.87, 1.0), many(500, 40, 0.935, 0.965)])
 def test_intervals_of_known_rates_hold_them(studies, games, least, most):
     kinds = (ORACLE, SPARSE, (0.6, 0.4), (0.95, 0.7))
     known = np.array([norm.ppf(hit) - norm.ppf(alarm) for hit, alarm in kinds])
@@ -303,7 +302,7 @@ def test_of_very_many_blocks_fewer_draws_are_made_and_the_number_is_told(monkeyp
 
 
 NEVER = {
-    "no games": lambda columns: columns_of([]),
+    "no games": lambda columns: tables_of([]),
     "all defaulted": lambda columns: with_all(columns, "judgements", -1),
     "no labels": lambda columns: with_all(columns, "statements", -1),
     "only truthful": lambda columns: with_all(columns, "statements", 0),

@@ -1,7 +1,5 @@
 """A new headline metric is one `Headline`, and one entry of the definitions; everything else follows."""
 
-from __future__ import annotations
-
 import pytest
 
 from analytics.compare import as_csv, compare, compare_agents, render

@@ -1,7 +1,5 @@
 """What each agent did and how it was seen; and its skill of winning, found again in simulated games."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -10,7 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from analytics.gather import GameRows
-from tests.analytics.arrays import columns_of
+from analytics.tables import tables_of
 from tests.analytics.script import measured, random_game
 from tests.analytics.synthetic import VILLAGERS, WEREWOLVES
 from tests.simulator import draw_agents, simulate
@@ -22,18 +20,18 @@ GAMES = [random_game(seed).rows() for seed in range(12)]
 
 @pytest.mark.parametrize("brain", ["one", "two"])
 def test_an_agents_figures_are_those_of_its_own_rows_and_seats(brain):
-    found = measured("agents", columns_of(GAMES))[brain]
+    found = measured("agents", tables_of(GAMES))[brain]
 
     def own(rows: str, seat: str, section: str) -> dict:
         """A section over only those rows in which one of its seats has a part."""
-        return measured(section, columns_of(
+        return measured(section, tables_of(
             replace(g, **{rows: tuple(r for r in getattr(g, rows) if _agent(g, r, seat) == brain)}) for g in GAMES
         ))  # fmt: skip
 
     acts = own("judgements", "observer", "table3")["overall"]
     area = own("judgements", "observer", "table4")["suspicion"]["overall"]
     caught = own("judgements", "target", "table3")["overall"]
-    production = measured("production", columns_of(GAMES))["by_brain"][brain]
+    production = measured("production", tables_of(GAMES))["by_brain"][brain]
     expected = {
         **{name: (acts[name], acts["n"]) for name in ("accuracy", "balanced_accuracy")},
         "auc": (area["auc"], area["n"]),
@@ -118,18 +116,17 @@ def test_the_fit_is_that_of_a_ridge_regression():
 
 
 def test_what_nobody_won_is_no_game_and_a_side_never_played_has_no_skill():
-    columns = columns_of(GAMES)
-    told = measured("skill", columns)
+    told = measured("skill", tables_of(GAMES))
     json.dumps(told, allow_nan=False)
-    winner = columns.games["winner"][columns.games["finished"]]
-    assert (told["games"], told["without_winner"]) == (int((winner > 0).sum()), int((winner == 0).sum()))
+    winners = [game.winner for game in GAMES if game.finished]
+    assert (told["games"], told["without_winner"]) == (sum(map(bool, winners)), winners.count(None))
     never = played(20, 4)
     wolf = never.seats["role"] == ROLES.index("Werewolf")
     agent = np.where((never.seats["agent"] == 0) & wolf, 1, never.seats["agent"]).astype("i4")
     row = measured("skill", replace(never, seats={**never.seats, "agent": agent}))["agents"]["agent-00"]
     assert row["werewolf"]["wins"]["reason"] == "it has no seat as Werewolf in a game that was won"
     assert row["village"]["wins"]["value"] is not None
-    nothing = measured("skill", columns_of([]))
+    nothing = measured("skill", tables_of([]))
     assert (nothing["games"], nothing["side"]["reason"], nothing["agents"]) == (0, "nobody won a game", {})
 
 

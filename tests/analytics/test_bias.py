@@ -1,19 +1,20 @@
 """Biases that were planted are found, and no others; deception round by round; thoughts against words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 from analytics.gather import gather
-from tests.analytics.arrays import columns_of
+from analytics.tables import tables_of
 from tests.analytics.script import Script, measured, random_game
+from tests.claims.corpus import CLAIMS
+from tests.llm.tables import tables
 from tests.simulator import draw_agents, simulate
 from wolfbus.cli import run
 from wolfbus.game.vocabulary import ROLES
-from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.content import ScoredClaim
 
 SLOPES = ("seat", "turn", "length", "own_agent", "own_flag")
 
@@ -72,27 +73,23 @@ def test_what_a_role_is_suspected_of_is_no_bias():
     wolf = columns.statements["role"] == ROLES.index("Werewolf")
     turn = np.where(wolf, columns.statements["turn"] + 20, columns.statements["turn"]).astype("i2")
     s = columns.judgements["s"] + 0.2 * wolf[columns.judgements["statement"]]
-    later = replace(
-        columns,
-        statements={**columns.statements, "turn": turn},
-        judgements={**columns.judgements, "s": s},
-    )
+    later = replace(columns, statements={**columns.statements, "turn": turn}, judgements={**columns.judgements, "s": s})
     found = measured("bias", later)["turn"]
     assert found["value"] == pytest.approx(0, abs=0.002)
 
 
 def test_a_judgement_that_is_made_twice_is_held_against_itself():
-    once = columns_of(replace(random_game(seed).rows(), game=f"a{seed}", seed=f"seed {seed}") for seed in range(6))
+    once = tables_of(replace(random_game(seed).rows(), game=f"a{seed}", seed=f"seed {seed}") for seed in range(6))
     assert measured("bias", once)["retest"]["n"] == 0
     both = [replace(random_game(s).rows(), game=f"{copy}{s}", seed=f"seed {s}") for s in range(6) for copy in "ab"]
     counted = sum(row.d is not None for game in both[::2] for row in game.judgements)
-    found = measured("bias", columns_of(both))["retest"]
+    found = measured("bias", tables_of(both))["retest"]
     assert (found["n"], found["difference"]["value"], found["agreement"]["value"]) == (counted, 0.0, 1.0)
     assert found["correlation"] == pytest.approx(1.0)
-    other = columns_of(both)
-    noise = np.random.default_rng(1).normal(0, 0.1, len(other.judgements["s"]))
-    shaken = replace(other, judgements={**other.judgements, "s": np.clip(other.judgements["s"] + noise, 0, 1)})
-    found = measured("bias", shaken)["retest"]
+    other = tables_of(both)
+    noise = pl.Series(np.random.default_rng(1).normal(0, 0.1, len(other.judgements)))
+    shaken = other.judgements.with_columns(suspicion=(pl.col("suspicion") + noise).clip(0, 1))
+    found = measured("bias", replace(other, judgements=shaken))["retest"]
     assert found["correlation"] < 0.99
     assert found["difference"]["value"] > 0.05
 
@@ -112,44 +109,22 @@ def test_a_study_played_again_is_judged_twice_if_a_setting_that_changes_no_game_
 
 
 def test_suspicion_of_living_werewolves_round_by_round_is_a_plain_mean():
-    columns = columns_of(random_game(seed).rows() for seed in range(8))
-    rows = columns.rounds
-    found = {row["round"]: row for row in measured("lying", columns)["retention"]}
-    for round_, row in found.items():
-        here = (rows["round"] == round_) & ~rows["informed"]
-        wolf = rows["target_role"] == ROLES.index("Werewolf")
-        assert row["werewolves"]["value"] == pytest.approx(rows["d"][here & wolf].mean())
-        assert row["others"]["value"] == pytest.approx(rows["d"][here & ~wolf].mean())
+    games = tables_of(random_game(seed).rows() for seed in range(8))
+    for row in measured("lying", games)["retention"]:
+        living = games.suspicion.filter(round=row["round"], informed=False)
+        sides = {"werewolves": pl.col("target_role") == "Werewolf", "others": pl.col("target_role") != "Werewolf"}
+        for side, of in sides.items():
+            values = living.filter(of)["suspicion"]
+            assert (row[side]["value"], row[side]["n"]) == (pytest.approx(values.mean()), len(values))
         assert row["difference"]["value"] == pytest.approx(row["werewolves"]["value"] - row["others"]["value"])
-        assert (row["werewolves"]["n"], row["others"]["n"]) == (int((here & wolf).sum()), int((here & ~wolf).sum()))
 
 
-WOLF, SEER = RoleClaim(target="Sia", role="Werewolf"), RoleClaim(target="Sia", role="Seer")
-
-
-CHECKED = InspectionClaim(target="Doc", role="Villager", round=1)
-
-
-@pytest.mark.parametrize(
-    ("thought", "said", "told"),
-    [
-        ([WOLF], [SEER], True),
-        ([SEER], [SEER], False),
-        ([CHECKED], [AccusationClaim(target="Doc")], True),
-        ([AccusationClaim(target="Doc")], [AccusationClaim(target="Doc")], False),
-        # an accusation names no role, and two roles of one side are two roles all the same
-        ([WOLF], [AccusationClaim(target="Sia")], False),
-        ([SEER], [RoleClaim(target="Sia", role="Doctor")], True),
-        ([ProtectionClaim(target="Sia", round=1)], [SEER], None),
-        ([WOLF], [AccusationClaim(target="Doc")], None),
-        ([], [SEER], None),
-    ],
-)
+@pytest.mark.parametrize(("thought", "said", "told"), tables(__file__)["thoughts"])
 def test_a_thought_contradicts_what_gives_the_same_player_another_side_or_role(thought, said, told):
     script = Script().dawn()
     script.said("Vic", False, {})
     rows = script.rows()
-    claims = tuple(ScoredClaim(claim=claim, verdict="true") for claim in said)
-    statements = (replace(rows.statements[0], claims=claims, thought_claims=tuple(thought)),)
-    found = measured("lying", columns_of([replace(rows, statements=statements)]))["thoughts"]["overall"]["contradict"]
-    assert (found["value"], found["n"]) == (told, int(told is not None))
+    claims = tuple(ScoredClaim(claim=claim, verdict="true") for claim in CLAIMS.validate_python(said))
+    statements = (replace(rows.statements[0], claims=claims, thought_claims=CLAIMS.validate_python(thought)),)
+    found = measured("lying", tables_of([replace(rows, statements=statements)]))["thoughts"]["overall"]["contradict"]
+    assert (found["value"], found["n"]) == (None if told == "" else told, int(told != ""))

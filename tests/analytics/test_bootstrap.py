@@ -1,15 +1,13 @@
 """Intervals of pooled ratios: whole blocks are resampled, and every draw is what a plain loop makes of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from tests.analytics.arrays import columns_of
-from tests.analytics.script import drawn_blocks, headlines, measured, random_game, tails
+from analytics.tables import tables_of
+from tests.analytics.script import drawn_blocks, headlines, in_blocks, measured, random_game, scored, tails
 from tests.analytics.synthetic import decided
 from tests.simulator import draw_agents, simulate
 
@@ -26,11 +24,6 @@ FLAGS = {
 }
 
 
-def judged(columns, rows):
-    """Labels, flags and suspicions of judgements."""
-    return columns.label()[rows], columns.judgements["d"][rows], columns.judgements["s"][rows]
-
-
 def fine():
     """Games in which more scores are distinct than histograms have cells."""
     columns = simulate(draw_agents(3, 1), 40, 2)
@@ -40,19 +33,17 @@ def fine():
 
 
 @pytest.mark.parametrize(
-    ("columns", "names", "within"),
-    [
-        (columns_of(random_game(seed).rows() for seed in range(7)), list(FLAGS), 1e-9),
-        (fine(), ["auc", "auprc"], 2e-3),
-    ],
+    ("games", "names", "within"),
+    [(tables_of(random_game(seed).rows() for seed in range(7)), list(FLAGS), 1e-9), (fine(), ["auc", "auprc"], 2e-3)],
     ids=["every metric", "areas where distinct scores share cells"],
 )
-def test_an_interval_is_of_what_a_loop_over_the_games_of_each_draw_makes(monkeypatch, columns, names, within):
+def test_an_interval_is_of_what_a_loop_over_the_games_of_each_draw_makes(monkeypatch, games, names, within):
     monkeypatch.setattr("analytics.metrics.bootstrap.DRAWS", 40)
-    found, blocks = headlines(columns, *names), len(columns.ids)
-    kept = np.flatnonzero(columns.scored())
-    game = columns.judgements["game"][kept]
-    drawn = [judged(columns, np.repeat(kept, counts[game])) for counts in drawn_blocks(blocks, 40)]
+    found, blocks = headlines(games, *names), len(games.ids)
+    judged = scored(games).select("label", "flagged", "suspicion", "game")
+    *columns, game = judged.to_numpy().astype(float).T
+    times = (counts[game.astype(int)] for counts in drawn_blocks(blocks, 40))
+    drawn = [[np.repeat(column, often) for column in columns] for often in times]
     for name in names:
         low, high = np.quantile([FLAGS[name](*each) for each in drawn], tails(blocks))
         row = found[name]["all_observers"]
@@ -60,13 +51,11 @@ def test_an_interval_is_of_what_a_loop_over_the_games_of_each_draw_makes(monkeyp
 
 
 def test_blocks_are_resampled_whole():
-    doubled = columns_of(
+    doubled = tables_of(
         replace(random_game(seed).rows(), game=f"{copy}{seed:02d}") for seed in range(12) for copy in "ab"
     )
     # a game and its copy in one block: no more is known than from the games alone
-    names = tuple(sorted({name[1:] for name in doubled.ids}))
-    blocks = np.array([names.index(name[1:]) for name in doubled.ids], "i4")
-    paired = replace(doubled, blocks=blocks, block_names=names)
+    paired = in_blocks(doubled, [name[1:] for name in doubled.ids])
     loose, tight = (measured("variability", each) for each in (paired, doubled))
     assert (loose["blocks"], loose["block_kind"], loose["games"]) == (12, "block", 24)
     assert (tight["blocks"], tight["block_kind"]) == (24, "game")
@@ -78,7 +67,7 @@ def test_undefined_draws_are_counted_and_too_many_leave_no_interval():
     games = [random_game(seed, missing=0.0).rows() for seed in range(6)]
     # a self-label in one game only: draws without that game have nothing to score
     silent = [replace(g, statements=tuple(replace(s, d=None) for s in g.statements)) for g in games[1:]]
-    found = headlines(columns_of([games[0], *silent]), "accuracy")["accuracy"]
+    found = headlines(tables_of([games[0], *silent]), "accuracy")["accuracy"]
     assert found["value"] is not None
     assert found["undefined_draws"] == pytest.approx(2000 * (5 / 6) ** 6, abs=120)
     assert (found["low"], found["high"]) == (None, None)
@@ -87,13 +76,13 @@ def test_undefined_draws_are_counted_and_too_many_leave_no_interval():
 
 def test_a_rate_of_games_has_one_interval_and_it_is_wilsons_where_games_are_blocks():
     won = [replace(random_game(seed).rows(), finished=True, winner="villagers") for seed in range(16)]
-    columns = columns_of(won)
-    found = headlines(columns, "villager_wins")["villager_wins"]
+    single = tables_of(won)
+    found = headlines(single, "villager_wins")["villager_wins"]
     assert (found["value"], found["low"], found["high"]) == (1.0, pytest.approx(16 / (16 + 1.959964**2)), 1.0)
-    row = measured("outcomes", columns)["winners"]["villagers"]
+    row = measured("outcomes", single)["winners"]["villagers"]
     assert (row["low"], row["high"]) == (found["low"], found["high"])
     # eight blocks of two: less is known of what blocks have in common
-    paired = replace(columns, blocks=np.arange(16, dtype="i4") // 2, block_names=tuple("abcdefgh"))
+    paired = in_blocks(single, "aabbccddeeffgghh")
     wider = headlines(paired, "villager_wins")["villager_wins"]
     assert wider["low"] < found["low"]
     row = measured("outcomes", paired)["winners"]["villagers"]
@@ -101,13 +90,11 @@ def test_a_rate_of_games_has_one_interval_and_it_is_wilsons_where_games_are_bloc
 
 
 def test_of_fewer_than_eight_blocks_the_games_are_the_units_where_there_are_enough_of_them():
-    columns = columns_of(random_game(seed).rows() for seed in range(14))
-    few = replace(columns, blocks=np.arange(14, dtype="i4") // 2, block_names=tuple("abcdefg"))
-    by_games, by_few = (measured("variability", each) for each in (columns, few))
+    single = tables_of(random_game(seed).rows() for seed in range(14))
+    by_games, by_few = (measured("variability", each) for each in (single, in_blocks(single, "aabbccddeeffgg")))
     assert by_few["metrics"] == by_games["metrics"]
     assert (by_few["blocks"], by_few["design_blocks"], by_few["block_kind"]) == (14, 7, "game")
-    enough = replace(columns, blocks=np.minimum(np.arange(14), 7).astype("i4"), block_names=tuple("abcdefgh"))
-    assert measured("variability", enough)["blocks"] == 8
+    assert measured("variability", in_blocks(single, "abcdefghhhhhhh"))["blocks"] == 8
 
 
 def wilson(share, n):
@@ -129,13 +116,12 @@ def test_games_that_go_together_count_for_fewer_in_a_rate():
 
 
 def test_a_lift_draws_its_baseline_anew_with_every_draw():
-    columns = columns_of(random_game(seed).rows() for seed in range(9))
-    rows = np.flatnonzero(columns.scored())
-    label, flag = columns.label()[rows], columns.judgements["d"][rows]
-    by = [np.bincount(columns.judgements["game"][rows], part, 9) for part in (flag == label, label, label >= 0)]
+    games = tables_of(random_game(seed).rows() for seed in range(9))
+    game, label, flag = scored(games).select("game", "label", "flagged").to_numpy().T
+    by = [np.bincount(game.astype(int), part, 9) for part in (flag == label, label, label >= 0)]
     right, deceptive, n = (drawn_blocks(9) @ part for part in by)
     low, high = np.quantile(right / n - np.maximum(deceptive / n, 1 - deceptive / n), tails(9))
-    found = headlines(columns, "accuracy", "accuracy_lift")
+    found = headlines(games, "accuracy", "accuracy_lift")
     lift = found["accuracy_lift"]
     assert (lift["low"], lift["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
     assert lift["value"] == pytest.approx(found["accuracy"]["value"] - found["accuracy"]["baseline"])

@@ -1,7 +1,5 @@
 """Rows as columns: nothing is lost, moved or dependent on the order of games."""
 
-from __future__ import annotations
-
 import pickle
 import random
 from dataclasses import fields
@@ -10,10 +8,8 @@ import pytest
 
 from analytics.gather import GameRows, fold
 from analytics.tables import Tables, TablesBuilder, joined, restored, tables_of
-from tests.analytics.arrays import columns_of
 from tests.analytics.script import named
 from tests.game.driver import play
-from wolfbus.game.vocabulary import ROLES
 
 
 @pytest.fixture(scope="module")
@@ -27,24 +23,21 @@ def same(one: Tables, other: Tables) -> bool:
 
 
 def test_every_row_stands_in_the_columns_as_it_is(games):
-    columns = columns_of(games)
+    tables = tables_of(games)
     by_id = {game.game: game for game in games}
-    assert columns.ids == tuple("abcdef")
-    statements = [row for name in columns.ids for row in by_id[name].statements]
-    judgements = [row for name in columns.ids for row in by_id[name].judgements]
-    said, judged = columns.statements, columns.judgements
-    assert [(columns.ids[game], number, ROLES[role], columns.agents[agent]) for game, number, role, agent in zip(
-        *(said[name].tolist() for name in ("game", "number", "role", "agent")), strict=True)
-    ] == [(row.game, row.number, row.role, row.agent) for row in statements]  # fmt: skip
-    assert said["d"].tolist() == [-1 if row.d is None else int(row.d) for row in statements]
-    assert judged["s"].tolist() == [row.s for row in judgements]
-    assert said["number"][judged["statement"]].tolist() == [row.statement for row in judgements]
-    names = [list(by_id[columns.ids[game]].seats) for game in judged["game"]]
-    assert [own[seat] for own, seat in zip(names, judged["observer"], strict=True)] == [
-        row.observer for row in judgements
+    assert tables.ids == tuple("abcdef")
+    statements = [row for name in tables.ids for row in by_id[name].statements]
+    judgements = [row for name in tables.ids for row in by_id[name].judgements]
+    said = tables.statements.select("game", "number", "role", "agent", "self_deceptive").rows()
+    assert [(tables.ids[game], *row) for game, *row in said] == [
+        (row.game, row.number, row.role, row.agent, row.d) for row in statements
     ]
-    assert len(columns.votes["voter"]) == sum(len(game.votes) for game in games)
-    assert len(columns.pairs["d"]) == sum(len(game.suspicion) for game in games)
+    judged = tables.judgements.select("game", "statement", "observer", "suspicion").rows()
+    assert [(tables.ids[game], *row) for game, *row in judged] == [
+        (row.game, row.statement, row.observer, row.s) for row in judgements
+    ]
+    assert len(tables.votes) == sum(len(game.votes) for game in games)
+    assert tables.suspicion["round"].null_count() == sum(len(game.suspicion) for game in games)
 
 
 def test_suspicions_before_that_differ_in_the_last_bit_are_ties(games):

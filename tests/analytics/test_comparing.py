@@ -1,7 +1,5 @@
 """Two studies or two agents side by side: pairing, differences with intervals, permutation tests; `wolfbus compare`."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -17,6 +15,7 @@ from analytics.metrics.headlines import HEADLINES
 from analytics.tables import tables_of
 from tests.analytics.arrays import tables_from
 from tests.analytics.script import headlines, measured, random_game
+from tests.llm.tables import tables
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import many
 from wolfbus.cli import run
@@ -209,16 +208,7 @@ def test_only_primary_metrics_are_adjusted_and_all_else_is_called_exploratory():
     assert {line.split(",")[-2] for line in as_csv(result).splitlines()[1:] if line.startswith("auc,")} == {"False"}
 
 
-@pytest.mark.parametrize(
-    ("blocks", "p", "interval", "said"),
-    [
-        (8, 0.01, (0.1, 0.2), "B is clearly higher in"),
-        (8, 0.01, (-0.2, -0.1), "A is clearly higher in"),
-        (8, 0.01, (-0.1, 0.3), "No primary metric clearly tells B from A"),
-        (8, 0.03, (0.1, 0.2), "No primary metric clearly tells B from A"),
-        (7, 0.01, (0.1, 0.2), "No primary metric clearly tells B from A"),
-    ],
-)
+@pytest.mark.parametrize(("blocks", "p", "interval", "said"), tables(__file__)["clear"])
 def test_a_page_calls_clear_what_a_report_would(blocks, p, interval, said):
     result = compare(*[tables_of(game(seed) for seed in range(2))] * 2, metrics=["accuracy"], primary=["accuracy"])
     result["pairing"] |= {"pairs": 2, "unpaired_a": blocks - 2, "unpaired_b": 20}
@@ -284,27 +274,3 @@ def test_two_agents_of_one_folder_are_compared(studies, capsys):
     assert [line.count("%") for line in (share, lift)] == [2, 0]
     assert "Numbers of one decimal without % are percentage points." in text
     assert "swapped within 3 games;" in text
-
-
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [
-        (["{a}"], "give two studies"),
-        (["{a}", "{a}", "{b}"], "give two studies"),
-        (["{a}", "{a}/nowhere"], "no such file or folder"),
-        (["{a}", "{b}", "-o", "{a}/no/x.html"], "no such folder"),
-        (["{a}", "{b}", "--metric", "luck"], "--metric luck: there is no such metric; there are villager_wins"),
-        (
-            ["{b}", "--agents", "scripted", "nobody"],
-            "--agents nobody: there is no such agent; there are random, scripted",
-        ),
-        (["{b}", "--agents", "scripted", "script"], "are the same agent"),
-        (["{b}", "--agents", "r", "random"], "several agents have that in their names"),
-        (["{a}", "{b}", "--json", "--csv"], "give one of them"),
-    ],
-)
-def test_bad_input_is_told_in_one_line(studies, capsys, given, why):
-    code, out, err = told(capsys, studies, *given)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith("wolfbus: ")
-    assert why in err

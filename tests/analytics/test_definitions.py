@@ -1,7 +1,5 @@
 """The methods appendix, as a report prints it, against the findings and the code."""
 
-from __future__ import annotations
-
 import pkgutil
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """All figures together: they stream, merge, ignore order and names, keep little of a game; what holds of them all."""
 
-from __future__ import annotations
-
 import json
 import math
 import random
@@ -26,7 +24,7 @@ def whole():
     return found(GAMES)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_any_order_and_any_partition_gives_equal_results_to_the_last_bit(seed, monkeypatch):
     monkeypatch.setattr("analytics.tables._LOOSE", seed + 1)
     total = Metrics()

@@ -1,7 +1,5 @@
 """Events of a game become rows, in one pass and at any moment."""
 
-from __future__ import annotations
-
 import pytest
 
 from analytics.gather import GameFold, fold
@@ -9,14 +7,7 @@ from tests.analytics.script import Script, random_game
 from tests.game.driver import play
 from wolfbus.errors import RulesError
 from wolfbus.messages.content import RoleClaim, ScoredClaim
-from wolfbus.messages.events import (
-    AnsweredAssessOther,
-    AnsweredAssessOwn,
-    ClaimTruth,
-    Dawn,
-    NightOutcome,
-    Statement,
-)
+from wolfbus.messages.events import AnsweredAssessOther, AnsweredAssessOwn, ClaimTruth, Dawn, NightOutcome, Statement
 
 OUTCOMES = pytest.mark.parametrize("outcome", ["defaulted", "timed_out", "declined"])
 

@@ -1,30 +1,28 @@
 """Every headline metric: value, baseline, the paper's own interval, and what holds whatever the games are."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from analytics.findings import Metrics, metrics
 from analytics.gather import fold
-from analytics.tables import TablesBuilder
-from tests.analytics.arrays import arrays_of, columns_of
-from tests.analytics.script import headlines, measured, random_game
+from analytics.tables import TablesBuilder, tables_of
+from tests.analytics.script import headlines, measured, random_game, scored
 from tests.game.driver import play
 from tests.simulator import draw_agents, simulate
 from wolfbus.game.vocabulary import ROLES
 
 GAMES = [random_game(seed).rows() for seed in range(14)]
-COLUMNS = columns_of(GAMES)
+TABLES = tables_of(GAMES)
 
 
 def test_pooled_values_are_those_of_the_papers_tables():
-    tables, scores, found = metrics(GAMES), measured("table4", COLUMNS), headlines(COLUMNS)
+    tables, scores, found = metrics(GAMES), measured("table4", TABLES), headlines(TABLES)
     expected = {}
     for role, suffix in (("overall", ""), *((role, f"/{role}") for role in ROLES)):
         row = tables["table3"][role]
@@ -49,10 +47,9 @@ def test_pooled_values_are_those_of_the_papers_tables():
 
 
 def test_an_area_by_role_counts_what_has_the_score_and_not_what_has_a_flag_alone():
-    judgements = {**COLUMNS.judgements, "s": COLUMNS.judgements["s"].copy()}
-    judgements["s"][::3] = math.nan
-    columns = replace(COLUMNS, judgements=judgements)
-    found, table = headlines(columns), measured("table4", columns)["suspicion"]
+    some = pl.when(pl.int_range(pl.len()) % 3 > 0).then("suspicion")
+    fewer = replace(TABLES, judgements=TABLES.judgements.with_columns(suspicion=some))
+    found, table = headlines(fewer), measured("table4", fewer)["suspicion"]
     for role in ROLES:
         assert found[f"auc/{role}"]["n"] == table["by_observer"][role]["n"] < found[f"accuracy/{role}"]["n"]
     assert found["auc"]["n"] == table["overall"]["n"] == sum(found[f"auc/{role}"]["n"] for role in ROLES)
@@ -62,7 +59,7 @@ def test_areas_of_single_games_are_exact_however_many_scores_there_are():
     columns = simulate(draw_agents(3, 1), 40, 2)
     columns.judgements["s"] += np.random.default_rng(0).normal(0, 1e-6, len(columns.judgements["s"]))
     assert len(np.unique(columns.judgements["s"])) > 5000
-    seers = columns.judgements["observer_role"] == ROLES.index("Seer")
+    judged = scored(columns)
     areas = {
         "auc": roc_auc_score,
         "auc/Seer": roc_auc_score,
@@ -73,8 +70,8 @@ def test_areas_of_single_games_are_exact_however_many_scores_there_are():
     for name, area in areas.items():
         values = []
         for game in range(40):
-            rows = columns.scored() & (columns.judgements["game"] == game) & (seers if "Seer" in name else True)
-            d, s = columns.label()[rows], columns.judgements["s"][rows]
+            rows = judged.filter(game=game) if "Seer" not in name else judged.filter(game=game, observer_role="Seer")
+            d, s = rows["label"].to_numpy(), rows["suspicion"].to_numpy()
             if 0 < d.sum() < len(d):
                 values.append(area(d, s))
         assert found[name]["paper_games"] == len(values)
@@ -89,7 +86,7 @@ def test_votes_have_the_same_interval_everywhere_whatever_the_blocks_and_whoever
     for at, game in enumerate(played):
         builder.add(game, f"block {min(at, 7)}")
         table.add(game, f"block {min(at, 7)}")
-    found, votes = headlines(arrays_of(builder.tables())), table.result()["votes"]
+    found, votes = headlines(builder.tables()), table.result()["votes"]
     for name, section in (("vote_hit", "hits"), ("vote_follows_suspicion", "own_argmax")):
         for end in ("value", "low", "high"):
             assert found[name][end] == pytest.approx(votes[section][end], abs=1e-12)

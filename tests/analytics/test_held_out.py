@@ -1,7 +1,5 @@
 """Thresholds and maps fitted on some games, scored on others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn import metrics as sk

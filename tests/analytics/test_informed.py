@@ -1,7 +1,5 @@
 """Who has to find out: headlines computed once more, by pandas from exported tables alone."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

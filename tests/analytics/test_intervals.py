@@ -1,20 +1,19 @@
 """Intervals of the tables' figures: in every draw, a figure is what a plain loop over the drawn games makes of it."""
 
-from __future__ import annotations
-
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn import metrics as sk
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
 from analytics.findings import metrics
-from analytics.tables import TablesBuilder
-from tests.analytics.arrays import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, arrays_of
-from tests.analytics.script import drawn_blocks, held_by, leaves, measured, random_game, tails
+from analytics.tables import Tables, TablesBuilder, tables_of
+from tests.analytics.script import drawn_blocks, held_by, in_blocks, leaves, measured, random_game, scored, tails
 from tests.analytics.synthetic import confusion
 from wolfbus.game.vocabulary import ROLES
 
@@ -25,22 +24,22 @@ GAMES = [random_game(seed).rows() for seed in range(24)]
 BLOCK_OF = {game.game: f"b{at % BLOCKS:02}" for at, game in enumerate(GAMES)}
 
 
-def in_blocks(games) -> Columns:
-    """The games as columns, four pairs of them in one block each, with truths drawn by lot."""
-    builder = TablesBuilder()
-    for game in games:
-        builder.add(game, BLOCK_OF[game.game])
-    columns = arrays_of(builder.tables())
-    lot = np.random.default_rng(5).choice([NO_CLAIM, TRUE, MISTAKE, LIE], len(columns.statements["d"]))
-    return replace(columns, statements={**columns.statements, "truth": lot.astype("i1")})
+def with_truths(tables: Tables) -> Tables:
+    """The games with truths drawn by lot."""
+    lot = pl.Series(random.Random(5).choices((None, "true", "mistake", "lie"), k=len(tables.statements)))
+    truth = lot.cast(tables.statements["truth"].dtype)
+    return replace(tables, statements=tables.statements.with_columns(truth=truth))
 
 
-COLUMNS = in_blocks(GAMES)
+WHOLE = tables_of(GAMES)
+TABLES = with_truths(in_blocks(WHOLE, [BLOCK_OF[game] for game in WHOLE.ids]))
+"""The games, four pairs of them in one block each."""
+NAMES = sorted(set(BLOCK_OF.values()))
 
 
 @pytest.fixture(scope="module")
 def whole():
-    return measured("intervals", COLUMNS)
+    return measured("intervals", TABLES)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,7 @@ def few():
     """The intervals of few draws, and how often each block comes in them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("analytics.metrics.bootstrap.DRAWS", FEW)
-        return measured("intervals", COLUMNS), drawn_blocks(BLOCKS, FEW)
+        return measured("intervals", TABLES), drawn_blocks(BLOCKS, FEW)
 
 
 def rows_drawn(counts, blocks) -> Iterator[np.ndarray]:
@@ -106,29 +105,32 @@ FIGURES = {
 def test_a_figure_of_a_table_is_that_of_the_games_drawn(few, path):
     sums = np.zeros((BLOCKS, 2))
     for game in GAMES:
-        sums[COLUMNS.block_names.index(BLOCK_OF[game.game])] += FIGURES[path](game)
+        sums[NAMES.index(BLOCK_OF[game.game])] += FIGURES[path](game)
     drawn = [above / below if below else None for above, below in few[1] @ sums]
-    told = measured(path[0], COLUMNS)[path[1]][path[2]]
+    told = measured(path[0], TABLES)[path[1]][path[2]]
     value = next((told[name] for name in ("mean", "rate") if name in told), told) if isinstance(told, dict) else told
     assert value == pytest.approx(sums[:, 0].sum() / sums[:, 1].sum())
     assert few[0][path[0]][path[1]][path[2]] == percentiles(drawn, int((sums[:, 1] > 0).sum()))
 
 
-def scored(score="s"):
-    """Labels, scores and blocks of the judgements that have a score, and the roles of both sides."""
-    table = COLUMNS.judgements
-    kept = COLUMNS.scored() & ~np.isnan(table[score])
-    d, blocks = COLUMNS.label()[kept] == 1, COLUMNS.blocks[table["game"][kept]]
-    sides = {"by_observer": table["observer_role"][kept], "by_speaker": table["target_role"][kept]}
-    return d, table[score][kept], blocks, sides
+def held_against(score="suspicion", **sides):
+    """Labels, scores and blocks of the judgements that have a score, by such observers or of such speakers."""
+    rows = scored(TABLES).drop_nulls(score).filter(**sides)
+    blocks = np.array([NAMES.index(BLOCK_OF[WHOLE.ids[game]]) for game in rows["game"]])
+    return rows["label"].to_numpy(), rows[score].to_numpy(), blocks
 
 
-@pytest.mark.parametrize("part", [("overall",), ("by_observer", "Werewolf"), ("by_speaker", "Villager")])
-def test_table_4_is_that_of_the_judgements_drawn(few, part):
+@pytest.mark.parametrize(
+    ("part", "sides"),
+    [
+        (("overall",), {}),
+        (("by_observer", "Werewolf"), {"observer_role": "Werewolf"}),
+        (("by_speaker", "Villager"), {"target_role": "Villager"}),
+    ],
+)
+def test_table_4_is_that_of_the_judgements_drawn(few, part, sides):
     found, counts = few
-    labels, scores, blocks, sides = scored()
-    kept = np.ones(len(labels), bool) if len(part) == 1 else sides[part[0]] == ROLES.index(part[1])
-    d, s, blocks = labels[kept], scores[kept], blocks[kept]
+    d, s, blocks = held_against(**sides)
     rows = list(rows_drawn(counts, blocks))
     brier = {at: sk.brier_score_loss(d[own], s[own]) for at, own in enumerate(rows)}
     values = {
@@ -138,7 +140,7 @@ def test_table_4_is_that_of_the_judgements_drawn(few, part):
         "auprc": [sk.average_precision_score(d[own], s[own]) for own in rows],
         "auprc_lift": [sk.average_precision_score(d[own], s[own]) - d[own].mean() for own in rows],
     }
-    row, point = found["table4"]["suspicion"], measured("table4", COLUMNS)["suspicion"]
+    row, point = found["table4"]["suspicion"], measured("table4", TABLES)["suspicion"]
     for key in part:
         row, point = row[key], point[key]
     assert (point["n"], point["deceptive"]) == (len(d), d.sum())
@@ -149,8 +151,8 @@ def test_table_4_is_that_of_the_judgements_drawn(few, part):
 
 def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
     found, counts = few
-    d, before, blocks, _ = scored("before")
-    own = measured("thresholds", COLUMNS)["before"]["youden"]
+    d, before, blocks = held_against("before")
+    own = measured("thresholds", TABLES)["before"]["youden"]
     flags = np.empty(len(d), bool)
     for (_, test), at in zip(GroupKFold(5).split(d, groups=blocks), own["fold_thresholds"], strict=True):
         flags[test] = before[test] >= at
@@ -162,7 +164,7 @@ def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
 
 def test_maps_keep_their_held_out_probabilities_in_every_draw(few):
     found, counts = few
-    d, s, blocks, _ = scored()
+    d, s, blocks = held_against()
     made, folds = np.empty(len(d)), np.empty(len(d), int)
     for fold, (train, test) in enumerate(GroupKFold(5).split(s, groups=blocks)):
         fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(s[train], d[train])
@@ -176,16 +178,13 @@ def test_maps_keep_their_held_out_probabilities_in_every_draw(few):
 
     rows = list(rows_drawn(counts, blocks))
     row = found["recalibration"]["isotonic"]
-    for when, scores, area in (
-        ("before", s, lambda of: sk.roc_auc_score(d[of], s[of])),
-        ("after", made, within_folds),
-    ):
+    for when, scores, area in (("before", s, lambda of: sk.roc_auc_score(d[of], s[of])), ("after", made, within_folds)):
         assert row[when]["brier"] == percentiles([sk.brier_score_loss(d[of], scores[of]) for of in rows])
         assert row[when]["auc"] == percentiles([area(of) for of in rows], within=2e-3)
 
 
 def test_a_figure_that_is_also_a_headline_has_one_interval(whole):
-    headlines = measured("variability", COLUMNS)["metrics"]
+    headlines = measured("variability", TABLES)["metrics"]
     pairs = {"deception_rate": whole["table1"]["overall"]["deceptive_share"]}
     for role in ROLES:
         pairs[f"deception_rate/{role}"] = whole["production"]["by_role"][role]
@@ -201,12 +200,12 @@ def test_the_intervals_hold_the_values_that_they_are_of(whole):
     told = metrics(GAMES)
     values = {
         **{name: told[name] for name in ("table1", "table5")},
-        **{name: measured(name, COLUMNS) for name in ("table4", "thresholds", "recalibration")},
+        **{name: measured(name, TABLES) for name in ("table4", "thresholds", "recalibration")},
         "table2": {o: {t: cell["mean"] for t, cell in row.items()} for o, row in told["table2"].items()},
         "production": {
             part: {key: cell["rate"] for key, cell in told["production"][part].items()} for part in whole["production"]
         },
-        "truth_detection": measured("truth", COLUMNS)["detection"],
+        "truth_detection": measured("truth", TABLES)["detection"],
     }
     assert set(values) == set(whole)
     for path, end in leaves(whole):
@@ -224,6 +223,6 @@ def test_what_only_a_few_of_many_games_hold_has_no_interval_and_an_agent_may_be_
         # the names of agents in three games are their own
         named = {name: "overall" for name, seat in game.seats.items() if seat.agent == "one"}
         builder.add(held_by(game, dict.fromkeys(game.seats, "rare") if at < 3 else named))
-    found = measured("intervals", arrays_of(builder.tables()))["production"]["by_brain"]
+    found = measured("intervals", builder.tables())["production"]["by_brain"]
     assert found["rare"] is None
     assert found["overall"] is not None

@@ -1,7 +1,5 @@
 """What could be known at every vote, and what agents make of it, against plain loops over deals and rows."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Platt and isotonic maps: fitted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

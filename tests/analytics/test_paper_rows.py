@@ -1,7 +1,5 @@
 """A log of the paper's own code, measured as it was recorded and as we read it again."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How many games a study needs: against the textbook where it applies, and the verdict rule where it does not."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 
@@ -12,10 +10,11 @@ from scipy.stats import norm
 from analytics.metrics import planning
 from analytics.metrics.planning import Pilot
 from tests.golden.running import wolfbus
+from tests.llm.tables import tables
 from wolfbus.errors import ConfigError
 
 
-def pilot(metrics: int = 1, blocks: int = 400, games_per_block: float = 1.0) -> Pilot:
+def pilot(metrics: int = 1, blocks: int = 200, games_per_block: float = 1.0) -> Pilot:
     """Blocks that differ as normal numbers do, with mean 0 and standard deviation 1."""
     drawn = np.random.default_rng(5).standard_normal((metrics, blocks))
     deviations = drawn - drawn.mean(axis=1, keepdims=True)
@@ -77,19 +76,7 @@ def test_a_pilot_tells_games_a_curve_and_what_so_many_games_would_find(folder):
     assert said.splitlines()[-1].endswith("+20.0 points in 80% of studies")
 
 
-@pytest.mark.parametrize(
-    ("words", "fault"),
-    [
-        ("--metric auc", "give --difference D or --games N"),
-        ("--metric auc --difference 0", "--difference 0.0: give a number other than 0"),
-        ("--metric aux --difference 1", "--metric aux: there is no such metric; there are "),
-        (
-            "--metric werewolf_wins --difference 1",
-            "--metric werewolf_wins: it cannot be planned by this pilot: it has no",
-        ),
-        ("--metric auc --difference nan", "nan"),
-    ],
-)
+@pytest.mark.parametrize(("words", "fault"), tables(__file__)["refused"])
 def test_what_cannot_be_planned_is_one_line(folder, words, fault):
     said = wolfbus(folder, "plan", "--from", "pilot", *words.split())
     assert said.code == 2

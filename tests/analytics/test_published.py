@@ -4,8 +4,6 @@ Every contradiction is worked out once more here, from numbers typed in from the
 where it is absent.
 """
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -39,7 +37,7 @@ def test_its_sections_and_rows_have_the_keys_of_our_findings():
             assert set(theirs) <= set(ours[name][row])
     told = PAPER["variability"]["metrics"]
     assert [told[name] for name in ("accuracy/Villager", "deception_rate", "auprc/Seer", "werewolf_wins")] == [
-        *(0.58, 0.694, 0.77, 0.7),
+        *(0.58, 0.694, 0.77, 0.7)
     ]
 
 

@@ -2,8 +2,6 @@
 the true values; and its estimates are those of another formulation of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -33,7 +31,8 @@ def figures(section, name: str, part: str = "value") -> np.ndarray:
 
 def judged(columns) -> dict[str, np.ndarray]:
     """Of every judgement that counts: label, flag, statement, and agent and role of both sides."""
-    table, label = columns.judgements, columns.label()
+    table = columns.judgements
+    label = columns.statements["d"][table["statement"]]
     kept = (label >= 0) & (table["d"] >= 0)
     sides = {f"{side}_{what}": table[f"{side}_{what}"] for side in ("observer", "target") for what in ("agent", "role")}
     found = {"x": label, "flag": table["d"], "statement": table["statement"], **sides}
@@ -90,7 +89,7 @@ def test_agents_are_found_in_order_and_covered(count, games, studies, order, str
     assert np.mean(slope) == pytest.approx(1.0, abs=stretched)
 
 
-@pytest.mark.parametrize(("studies", "games", "least"), [(20, 30, 0.88), many(200, 80, 0.9)])
+@pytest.mark.parametrize(("studies", "games", "least"), [(10, 30, 0.88), many(200, 80, 0.9)])
 def test_games_whose_judgements_hang_together_are_resampled_whole(studies, games, least):
     changes = {"statements": 8, "game_sd": 0.7, "pair_sd": 1.2}
     agents = draw_agents(4, 77, **FLAT)
@@ -122,10 +121,7 @@ def most_probable(rows, agents: int) -> dict[str, np.ndarray]:
     share, weights, design = {}, [], np.zeros((len(x), parameters))
     every = np.arange(len(x))
     design[:, 0] = 1
-    for side, level, apart, sign in (
-        ("observer", readiness, sensitivity, 1),
-        ("target", suspected, concealment, -1),
-    ):
+    for side, level, apart, sign in (("observer", readiness, sensitivity, 1), ("target", suspected, concealment, -1)):
         own, counts = rows[f"{side}_agent"], counted(rows, side, "agent")[:agents]
         share[side] = counts[:, 1] / counts.sum(axis=1)
         design[every, level[own]] = 1

@@ -1,12 +1,8 @@
 """Suspicion round by round (Figure 1, trends), around claims and nights, and beside votes."""
 
-from __future__ import annotations
-
 import math
 import random
 import statistics
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -133,15 +129,6 @@ def test_a_difference_is_paired_within_the_game_and_why_werewolves_never_stand_o
     assert "10 games" in few["reason"]
     assert "round 2" in even["reason"]
     assert (alike["rounds"][0]["low"], alike["rounds"][0]["interval_reason"]) == (None, "every draw gives the same")
-
-
-def test_play_need_not_load_what_only_reports_need():
-    code = (
-        "import sys, analytics.fold, wolfbus.cli.play, wolfbus.cli.report\n"
-        "heavy = {'numpy', 'polars', 'scipy', 'sklearn', 'matplotlib', 'markupsafe', 'rich'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_votes_by_hand():

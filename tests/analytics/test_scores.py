@@ -1,7 +1,5 @@
 """Scores held against labels: Brier, areas, bins, Table 4 and curves, against scikit-learn and by hand."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

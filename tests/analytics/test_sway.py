@@ -1,7 +1,5 @@
 """What statements do to suspicion of their speakers, against a plain loop over the judgements."""
 
-from __future__ import annotations
-
 import pytest
 
 from analytics.gather import fold

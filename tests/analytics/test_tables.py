@@ -1,7 +1,5 @@
 """The paper's Tables 1, 2, 3 and 5, who wins, how long games are, and how often speakers admit to deceive."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

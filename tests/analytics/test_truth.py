@@ -1,7 +1,5 @@
 """Lies, mistakes, confessions and detection against truth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A study of scripted games, and a model that keeps what it is asked."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

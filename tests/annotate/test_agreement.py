@@ -1,7 +1,5 @@
 """Agreement coefficients against a library, by hand and against published examples; and where they are shown."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

@@ -1,7 +1,5 @@
 """What private thoughts give away: by a lexicon, by a reader model, with and without the names of roles."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

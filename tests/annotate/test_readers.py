@@ -1,7 +1,5 @@
 """A model reads a study's statements after its games: what it is asked, what is kept, what happens when it breaks."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

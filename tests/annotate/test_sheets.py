@@ -1,7 +1,5 @@
 """Sheets for people: blind when they go out, checked cell by cell when they come back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -10,6 +8,7 @@ import re
 import pytest
 
 from tests.golden.running import wolfbus
+from tests.llm.tables import tables
 
 FILLED = ("deceptive", "kind", "stance_target", "stance_side")
 
@@ -107,16 +106,7 @@ def test_stances_name_living_players_and_what_a_rater_says_again_replaces_what_i
     assert line["deceptive"] == 0.0
 
 
-@pytest.mark.parametrize(("cells", "column", "says"), [
-    ({"deceptive": "maybe"}, "deceptive", "'maybe' is not yes or no"),
-    ({"deceptive": "", "kind": "omission"}, "deceptive", "'' is not yes or no"),
-    ({"deceptive": "yes", "kind": "fib"}, "kind", "'fib' is none of none, omission"),
-    ({"deceptive": "no", "kind": "omission"}, "kind", "does not go with 'no'"),
-    ({"deceptive": "no", "stance_target": "Nobody At All", "stance_side": "for"}, "stance_target", "is none of"),
-    ({"deceptive": "no", "stance_side": "for"}, "stance_side", "1 side for 0 targets"),
-    ({"row": "s-0123456789"}, "row", "is no row of a sheet of this study"),
-    ({"row": ""}, "row", "is no row of a sheet of this study"),
-])  # fmt: skip
+@pytest.mark.parametrize(("cells", "column", "says"), tables(__file__)["bad_cells"])  # fmt: skip
 def test_a_bad_cell_is_named_by_row_and_column_and_nothing_is_taken_in(place, cells, column, says):
     rows = filled(place, exported(place), deceptive=lambda _: "no")
     rows[4] |= cells

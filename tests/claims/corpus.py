@@ -14,30 +14,17 @@ them. Labels are what the words assert, once each, without denials, hedges and s
   clear", "we Villagers".
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final
 
 from pydantic import TypeAdapter
 
-from wolfbus.messages.content import (
-    AccusationClaim,
-    Claim,
-    InspectionClaim,
-    ProtectionClaim,
-    RoleClaim,
-    StanceClaim,
-)
+from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim, StanceClaim
 
-Split: TypeAlias = Literal["dev", "held_out"]
-"""Which half of its style a sentence was first in. Patterns were written with an eye on both: neither measures them."""
-
-SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 CLAIMS: Final[TypeAdapter[tuple[Claim, ...]]] = TypeAdapter(tuple[Claim, ...])
 
 
@@ -50,7 +37,8 @@ class LabelledSentence:
     by: str
     text: str
     claims: tuple[Claim, ...]
-    split: Split
+    split: str
+    """Which half of its style it was first in. Patterns were written with an eye on both: neither measures them."""
     note: str | None = None
 
 

@@ -1,7 +1,5 @@
 """Claims are found in words of many ways of talking, and hardly any where there are none."""
 
-from __future__ import annotations
-
 import time
 import tomllib
 from collections.abc import Callable
@@ -13,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.claims.corpus import SPLITS
-from tests.claims.scores import score
+from tests.claims.scores import right_and_wrong
 from wolfbus.claims.hearing import claims_in
 from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim, StanceClaim
 
@@ -47,8 +44,7 @@ NOTHING: tuple[str, ...] = ("", *(text for texts in SENTENCES["nothing"].values(
 
 
 def test_of_what_is_found_in_the_corpus_hardly_anything_is_not_there() -> None:
-    found = [score(split) for split in SPLITS]
-    right, wrong = sum(scores.right for scores in found), sum(scores.wrong for scores in found)
+    right, wrong = right_and_wrong()
     assert wrong < 0.03 * right
 
 

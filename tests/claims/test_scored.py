@@ -1,7 +1,5 @@
 """Claims in words are scored as the moderator would have scored them, and never change a record."""
 
-from __future__ import annotations
-
 import pytest
 
 from analytics.findings import Metrics
@@ -9,11 +7,14 @@ from analytics.gather import fold
 from analytics.tables import tables_of
 from tests.analytics.script import Script, measured
 from tests.claims.scores import asserted
+from tests.llm.tables import tables
 from tests.players.table import CONFIGS, Played, play
 from wolfbus.game.vocabulary import Verdict
 from wolfbus.knowledge.truth import GameFacts
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim, StanceClaim
 from wolfbus.messages.events import ClaimTruth, Inspection
+
+TABLES = tables(__file__)
 
 
 @pytest.fixture(scope="module")
@@ -93,18 +94,7 @@ def test_what_the_speaker_attached_is_not_found_again():
     assert (another.claim, another.verdict) == (attached.claim.model_copy(update={"round": 2}), "lie")
 
 
-@pytest.mark.parametrize(
-    ("text", "borne_out"),
-    [
-        ("Wim is a Werewolf.", True),
-        ("I think Wim is a Werewolf.", True),
-        ("My vote is for Wim today.", True),
-        ("Wim is lying to us.", True),
-        ("I will not vote for Wim.", False),
-        ("Wim was very late today.", False),
-        ("Is Wim a Werewolf?", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "borne_out"), TABLES["borne_out"])
 def test_what_a_speaker_attaches_counts_only_if_the_words_bear_it_out(text: str, borne_out: bool):
     attached = ScoredClaim(claim=AccusationClaim(target="Wim"), verdict="true")
     row = statement("Vic", text, attached)
@@ -112,45 +102,22 @@ def test_what_a_speaker_attaches_counts_only_if_the_words_bear_it_out(text: str,
     assert row.truth == ("true" if borne_out else None)
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "truth"),
-    [
-        ((), None),
-        (("uncheckable",), None),
-        (("true", "uncheckable"), "true"),
-        (("true", "mistake"), "mistake"),
-        (("mistake", "lie", "true"), "lie"),
-    ],
-)
+@pytest.mark.parametrize(("verdicts", "truth"), TABLES["truths"])
 def test_one_lie_makes_a_statement_a_lie(verdicts: tuple[Verdict, ...], truth: str | None):
     claims = [AccusationClaim(target=name) for name in ("Wim", "Wes", "Vic")[: len(verdicts)]]
     scored = [ScoredClaim(claim=claim, verdict=verdict) for claim, verdict in zip(claims, verdicts, strict=True)]
     text = " ".join(f"{claim.target} is a Werewolf." for claim in claims) or "Well."
-    assert statement("Von", text, *scored).truth == truth
+    assert statement("Von", text, *scored).truth == (truth or None)
 
 
 def test_whoever_accuses_a_player_it_knows_to_be_innocent_lies_and_who_may_think_so_errs():
     assert [statement(speaker, "Vic is a Werewolf.").truth for speaker in ("Wim", "Sia")] == ["lie", "mistake"]
 
 
-@pytest.mark.parametrize(
-    ("speaker", "text", "insincere", "truth"),
-    [
-        ("Wim", "Vic has been very quiet.", True, None),
-        ("Wim", "I trust Wes.", True, None),
-        ("Wim", "I think Vic might be a Werewolf.", True, None),
-        ("Vic", "Wim has been very quiet, could he be hiding something?", False, None),
-        ("Sia", "I trust Wim.", True, None),
-        ("Sia", "I trust Wes.", False, None),
-        ("Wim", "I am no Werewolf, and I do not trust Vic.", True, "lie"),
-        ("Vic", "I am no Werewolf, and I do not trust Wim.", False, "true"),
-        ("Wim", "Good morning.", None, None),
-        ("Wim", "Vic is a Werewolf.", None, "lie"),
-    ],
-)
+@pytest.mark.parametrize(("speaker", "text", "insincere", "truth"), TABLES["sincerity"])
 def test_who_speaks_against_what_it_knows_is_insincere_and_that_is_no_lie(speaker, text, insincere, truth):
     row = statement(speaker, text)
-    assert (row.insincere, row.truth) == (insincere, truth)
+    assert (row.insincere, row.truth) == (None if insincere == "" else insincere, truth or None)
 
 
 def test_an_attached_stance_counts_once_if_the_words_bear_it_out():

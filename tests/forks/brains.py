@@ -2,8 +2,6 @@
 so, and whoever hears it is more suspicious by as much as its class says.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from wolfbus.agent import Agent, Answer

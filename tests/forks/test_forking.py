@@ -1,7 +1,5 @@
 """`wolfbus.fork` and `wolfbus fork`: what is shared with the parent, what is drawn, told and refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import pytest
 import wolfbus
 from tests.forks import brains
 from tests.forks.brains import LIE, TRUTH
+from tests.llm.tables import tables
 from tests.proving import prove
 from wolfbus.cli import run
 from wolfbus.errors import ConfigError
@@ -141,10 +140,7 @@ def test_where_no_honest_statement_comes_the_fork_is_refused_and_said_so(tmp_pat
 
 
 def test_language_models_play_forks_and_are_asked_for_the_statement_alone(tmp_path):
-    models = {
-        "models": {"mock": {"model": "mock", "endpoint": "here"}},
-        "endpoints": {"here": {"provider": "mock"}},
-    }
+    models = {"models": {"mock": {"model": "mock", "endpoint": "here"}}, "endpoints": {"here": {"provider": "mock"}}}
     rules = {"debate_turns": 2, "max_rounds": 1}
     game = wolfbus.play(["llm:mock"] * 8, seed=2, config={**rules, **models}, out=tmp_path)
     number = next(iter(said(game.events)))
@@ -156,15 +152,7 @@ def test_language_models_play_forks_and_are_asked_for_the_statement_alone(tmp_pa
     assert all(call.kind != "inspect" for call in calls)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        ({"at": 999}, "there is no statement 999"),
-        ({"at": 1, "arms": ["shout"]}, "arm 'shout': known are keep"),
-        ({"at": 1, "arms": ["say a", "say b"]}, "two of them have one name"),
-        ({"at": 1, "times": 0}, "times and tries: whole numbers from 1"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "line"), tables(__file__)["refused"])
 def test_what_cannot_be_forked_is_refused_in_one_line(parent, arguments, line):
     with pytest.raises(ConfigError, match=line):
         wolfbus.fork(parent.record, **arguments)

@@ -1,7 +1,5 @@
 """Studies of forks: which statements are chosen, that they are played like any study, and what is reported of them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """Plays the pure game without bus, clock or thread: answers come from a function, or legal ones from the seed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -94,8 +92,7 @@ class Played:
 
 NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
 TABLE = GameConfig(
-    names=NAMES,
-    roles=dict(zip(NAMES, ("Werewolf", "Werewolf", "Seer", "Doctor", *["Villager"] * 4), strict=True)),
+    names=NAMES, roles=dict(zip(NAMES, ("Werewolf", "Werewolf", "Seer", "Doctor", *["Villager"] * 4), strict=True))
 )
 
 

@@ -1,7 +1,5 @@
 """Who lives, line by line: as the record says it, counted here by hand, and as all that follows a game has it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from analytics.gather import GameFold

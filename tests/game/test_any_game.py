@@ -1,7 +1,5 @@
 """Whatever seats answer, every legal config gives a legal, finished game that re-execution confirms."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

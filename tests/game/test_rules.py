@@ -1,7 +1,5 @@
 """What holds all through a game: who is asked, when it is over, and when a seat counts as absent."""
 
-from __future__ import annotations
-
 import pytest
 
 from moderator.rules.game import Steps
@@ -18,6 +16,7 @@ from tests.game.driver import (
     play,
     questions,
 )
+from tests.llm.tables import tables
 from wolfbus.game.config import GameConfig
 from wolfbus.messages.content import Bid
 from wolfbus.messages.events import Dawn, Exile, Statement
@@ -119,11 +118,7 @@ def what_becomes_of(seat: str, script: str, strikes: int) -> list[str]:
     T: timed out, D: declined, F: answered, but not usably, A: answered; after the last letter it answers.
     """
     letters = iter(script)
-    missing = {
-        "T": Missing("timed_out"),
-        "D": Missing("declined"),
-        "F": Missing("defaulted", "unparseable"),
-    }
+    missing = {"T": Missing("timed_out"), "D": Missing("declined"), "F": Missing("defaulted", "unparseable")}
 
     def answer(question: Question):
         letter = next(letters, "A") if question.seat == seat else "A"
@@ -146,24 +141,7 @@ def told(played: Played, seat: str) -> list[str]:
     return [shown[event.outcome] if event.type == "answered" else event.type for event in events]
 
 
-@pytest.mark.parametrize(
-    ("strikes", "script", "course"),
-    [
-        (3, "TTT", "T T T absent A returned A"),
-        (3, "TTATT", "T T A T T A"),
-        (3, "TTATTT", "T T A T T T absent A returned"),
-        (3, "TTFTTT", "T T F T T T absent A returned"),
-        (3, "TTDT", "T T D T absent A returned"),
-        (3, "TDDDT", "T D D D T A"),
-        (3, "TTTTTT", "T T T absent T T T A returned"),
-        (3, "TTTDA", "T T T absent D A returned"),
-        (3, "TTTF", "T T T absent F returned A"),
-        (3, "TTTATTT", "T T T absent A returned T T T absent A returned"),
-        (1, "T", "T absent A returned"),
-        (2, "TATT", "T A T T absent A returned"),
-        (4, "TTTA", "T T T A"),
-    ],
-)
+@pytest.mark.parametrize(("strikes", "script", "course"), tables(__file__)["absences"])
 def test_a_seat_is_absent_after_strikes_time_outs_in_a_row_until_it_answers(strikes, script, course):
     expected = course.split()
     assert what_becomes_of("Von", script, strikes)[: len(expected)] == expected

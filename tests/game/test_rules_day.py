@@ -1,10 +1,9 @@
 """The rules of the day, one claim each: who gets the floor, in which order a statement is judged, and who is exiled."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.game.driver import NAMES, TABLE, Answerer, Given, Missing, Played, Question, hunting, play
+from tests.llm.tables import tables
 from wolfbus.game.config import GameConfig
 from wolfbus.messages.content import Ballot, Bid, Speech
 from wolfbus.messages.events import Answered, Asked, Exile, Silence, Statement, Tally
@@ -50,30 +49,7 @@ def bidders(played: Played, turn: int, round_: int = 1) -> set[str]:
     return {question.seat for question in played.asked("bid", round_) if question.turn == turn}
 
 
-TWICE = {"Vic": 9, "Val": 10}, {"Vic": 9, "Wim": 10}
-
-
-@pytest.mark.parametrize(
-    ("rules", "bids", "speakers"),
-    [
-        # a bid after an overbid counts for less: 8.5 against 9, and against 8
-        ({}, ({"Vic": 10}, {"Val": 1}, {"Vic": 10, "Vox": 9}), "Vic Val Vox"),
-        ({}, ({"Vic": 10}, {"Val": 1}, {"Vic": 10, "Vox": 8}), "Vic Val Vic"),
-        # a bid of exactly 8 is one, of 7 is none
-        ({}, ({"Vic": 8}, {"Val": 1}, {"Vic": 10, "Vox": 9}), "Vic Val Vox"),
-        ({}, ({"Vic": 7}, {"Val": 1}, {"Vic": 10, "Vox": 9}), "Vic Val Vic"),
-        # two count squared, 10 · 0.85² = 7.225, and need not have won
-        ({}, (*TWICE, {"Vic": 10, "Vox": 8}), "Val Wim Vox"),
-        ({}, (*TWICE, {"Vic": 10, "Vox": 7}), "Val Wim Vic"),
-        # a bid is not lowered by itself
-        ({}, ({"Vic": 8, "Val": 7},), "Vic"),
-        ({"overbid_at": 5}, ({"Vic": 5}, {"Val": 1}, {"Vic": 10, "Vox": 9}), "Vic Val Vox"),
-        ({"overbid_at": 6}, ({"Vic": 5}, {"Val": 1}, {"Vic": 10, "Vox": 9}), "Vic Val Vic"),
-        ({"overbid_factor": 0.5}, ({"Vic": 10}, {"Val": 1}, {"Vic": 10, "Vox": 6}), "Vic Val Vox"),
-        ({"overbid_factor": 0.7}, ({"Vic": 10}, {"Val": 1}, {"Vic": 10, "Vox": 6}), "Vic Val Vic"),
-        ({"overbid_factor": 1.0}, ({"Vic": 10}, {"Val": 1}, {"Vic": 10, "Vox": 6}), "Vic Val Vic"),
-    ],
-)
+@pytest.mark.parametrize(("rules", "bids", "speakers"), tables(__file__)["floors"])
 def test_the_highest_bid_has_the_floor_and_those_after_an_overbid_count_for_less(rules, bids, speakers):
     for seed in MANY[:4]:
         assert floor(play(table(debate_turns=len(bids), **rules), seed, bidding(*bids))) == speakers.split()

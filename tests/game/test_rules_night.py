@@ -1,7 +1,5 @@
 """The rules of the night, one claim each: who is asked, what is legal, and whom it hits."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.game.driver import NAMES, TABLE, Answerer, Missing, Played, Question, hunting, play

@@ -1,75 +1,33 @@
 """Claims are scored against the hidden state, and lies told from mistakes by what the speaker itself knows."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
+from tests.llm.tables import tables
 from wolfbus.claims import verdict
 from wolfbus.game.vocabulary import ROLES
 from wolfbus.knowledge.truth import GameFacts, entailed, thinkable
-from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim, StanceClaim
+from wolfbus.messages.content import Claim
 
 NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
 ROLE_LIST = ("Werewolf", "Werewolf", "Seer", "Doctor", *["Villager"] * 4)
 
 
+TABLES = tables(__file__)
+CLAIM = TypeAdapter(Claim)
 DEAL = dict(zip(NAMES, ROLE_LIST, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("speaker", "claim", "expected"),
-    [
-        ("Vic", RoleClaim(target="Vic", role="Villager"), "true"),
-        ("Vic", RoleClaim(target="Vic", role="Seer"), "lie"),
-        ("Wim", RoleClaim(target="Wim", role="Villager"), "lie"),
-        ("Vic", RoleClaim(target="Val", role="Werewolf"), "mistake"),
-        ("Wim", RoleClaim(target="Val", role="Werewolf"), "lie"),
-        ("Wim", RoleClaim(target="Wes", role="Villager"), "lie"),
-        ("Wim", RoleClaim(target="Val", role="Seer"), "mistake"),
-        ("Sia", RoleClaim(target="Val", role="Seer"), "lie"),
-        ("Sia", RoleClaim(target="Wim", role="Villager"), "lie"),
-        ("Vic", AccusationClaim(target="Wim"), "true"),
-        ("Vic", AccusationClaim(target="Von"), "mistake"),
-        ("Wes", AccusationClaim(target="Von"), "lie"),
-        ("Sia", InspectionClaim(target="Wim", role="Werewolf"), "true"),
-        ("Sia", InspectionClaim(target="Wim", role="Werewolf", round=1), "true"),
-        ("Sia", InspectionClaim(target="Wim", role="Werewolf", round=2), "lie"),
-        ("Sia", InspectionClaim(target="Wim", role="Villager"), "lie"),
-        ("Vic", InspectionClaim(target="Wim", role="Werewolf"), "lie"),
-        ("Doc", ProtectionClaim(target="Vic"), "true"),
-        ("Doc", ProtectionClaim(target="Vic", round=1), "true"),
-        ("Doc", ProtectionClaim(target="Val"), "lie"),
-        ("Vic", ProtectionClaim(target="Vic"), "lie"),
-        ("Vic", RoleClaim(target="Nobody", role="Seer"), "uncheckable"),
-        ("Wim", RoleClaim(target="Wim", role="Werewolf", denied=True), "lie"),
-        ("Vic", RoleClaim(target="Vic", role="Werewolf", denied=True), "true"),
-        ("Wim", RoleClaim(target="Wes", role="Werewolf", denied=True), "lie"),
-        ("Vic", RoleClaim(target="Wes", role="Werewolf", denied=True), "mistake"),
-        ("Vic", RoleClaim(target="Sia", role="Doctor", denied=True), "true"),
-        ("Sia", InspectionClaim(target="Wim", role="Werewolf", denied=True), "lie"),
-        ("Sia", InspectionClaim(target="Wim", role="Seer", denied=True), "true"),
-        ("Vic", InspectionClaim(target="Val", role="Werewolf", denied=True), "lie"),
-        ("Wim", AccusationClaim(target="Von", strength="hedged"), "insincere"),
-        ("Vic", AccusationClaim(target="Von", strength="hedged"), "uncheckable"),
-        ("Wim", StanceClaim(target="Vic", side="against"), "insincere"),
-        ("Wim", StanceClaim(target="Wes", side="for", strength="hedged"), "insincere"),
-        ("Wim", StanceClaim(target="Wes", side="against"), "uncheckable"),
-        ("Wim", StanceClaim(target="Vic", side="for"), "uncheckable"),
-        ("Sia", StanceClaim(target="Wim", side="for"), "insincere"),
-        ("Sia", StanceClaim(target="Wim", side="against"), "uncheckable"),
-        ("Sia", StanceClaim(target="Wes", side="for"), "uncheckable"),
-        ("Vic", StanceClaim(target="Wim", side="for"), "uncheckable"),
-    ],
-)
+@pytest.mark.parametrize(("speaker", "claim", "expected"), TABLES["verdicts"])
 def test_verdicts_follow_from_state_and_own_knowledge(speaker, claim, expected):
     facts = GameFacts(DEAL)
     facts.inspect(1, "Sia", "Wim", "Werewolf")
     facts.protect(1, "Doc", "Vic")
-    assert verdict(facts, speaker, claim) == expected
+    assert verdict(facts, speaker, CLAIM.validate_python(claim)) == expected
 
 
 @settings(max_examples=150, deadline=None)

@@ -1,7 +1,5 @@
 """Whole games with a canary word in everything private: no inbox, view or request ever holds one it must not."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

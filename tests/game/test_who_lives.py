@@ -1,7 +1,5 @@
 """All that follows a game agrees who lives, after every line of it."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

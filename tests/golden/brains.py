@@ -1,7 +1,5 @@
 """A brain that fails at some requests and answers others illegally: for records in which answers are missing."""
 
-from __future__ import annotations
-
 from players.scripted import RandomBrain
 from wolfbus.game.draws import draw
 from wolfbus.knowledge.view import SeatView

@@ -1,7 +1,5 @@
 """Digests of fifty games, each on the bus of one process and on Redis."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final

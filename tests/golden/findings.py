@@ -1,7 +1,5 @@
 """Findings, tables and reports of three studies of before."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -22,6 +20,8 @@ def values(folder: Path) -> dict[str, str]:
     for name in STUDIES:
         unpacked(name, folder)
         forms = ("--findings", "f.json", "--md", "f.md", "--csv", f"{name}-csv")
+        if name == "models":
+            forms += ("--html", "models.html")
         said = wolfbus(folder, "report", name, *forms, "--workers", "1")
         assert said.code == 0, said.err
         found[f"findings/{name}.json"] = leaves((folder / "f.json").read_text("utf-8"))
@@ -32,9 +32,7 @@ def values(folder: Path) -> dict[str, str]:
             kept = found[f"findings/{name}/{path.name}"] = plain(path.read_bytes().decode())
             if path.suffix == ".json":
                 found[f"findings/{name}/{path.name}"] = leaves(kept)
-    said = wolfbus(folder, "report", "models", "--html", "page.html")
-    assert said.code == 0, said.err
-    found["findings/models.html.txt"] = words_of((folder / "page.html").read_text("utf-8"))
+    found["findings/models.html.txt"] = words_of((folder / "models.html").read_text("utf-8"))
     return found
 
 

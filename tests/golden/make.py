@@ -1,7 +1,5 @@
 """Rewrites the pinned values and prints what changed: `python -m tests.golden.make [GROUP…]`."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import sys

@@ -1,7 +1,5 @@
 """Runs `wolfbus` in this process, and catches what it prints."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -2,8 +2,6 @@
 close its numbers are.
 """
 
-from __future__ import annotations
-
 import difflib
 import lzma
 import math

@@ -1,7 +1,5 @@
 """What commands print about the records of before, and about themselves."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

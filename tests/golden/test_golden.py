@@ -1,7 +1,5 @@
 """What is answered now is what was answered before: the one assertion, for every group of values."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess
@@ -43,10 +41,7 @@ def test_it_is_what_it_was_on_redis(group: str, tmp_path: Path, redis_url: str):
 def test_findings_are_what_they_were_by_the_arithmetic_of_another_processor(tmp_path: Path):
     kernels = {"x86_64": "Prescott", "AMD64": "Prescott", "aarch64": "ARMV8", "arm64": "ARMV8"}
     better = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
-    other = {
-        "OPENBLAS_CORETYPE": kernels.get(platform.machine(), ""),
-        "NPY_DISABLE_CPU_FEATURES": " ".join(better),
-    }
+    other = {"OPENBLAS_CORETYPE": kernels.get(platform.machine(), ""), "NPY_DISABLE_CPU_FEATURES": " ".join(better)}
     unpacked("models", tmp_path)
     report = [sys.executable, "-m", "wolfbus", "report", "models", "--findings", "f.json", "--workers", "1"]
     subprocess.run(report, cwd=tmp_path, env={**os.environ, **other}, check=True, capture_output=True)

@@ -2,8 +2,6 @@
 said where a record is published again.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

@@ -1,7 +1,5 @@
 """All message types, found in the unions that travel, so that none can be forgotten."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, get_args
 

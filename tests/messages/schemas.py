@@ -1,7 +1,5 @@
 """The schema as `wolfbus schema` prints it, and what checks values against it."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

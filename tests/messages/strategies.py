@@ -1,7 +1,5 @@
 """Hypothesis strategies for every message, derived from the models: a new field is tested from its first day."""
 
-from __future__ import annotations
-
 import types
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin

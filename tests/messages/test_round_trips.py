@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -26,7 +24,7 @@ from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import Delivery, TableNews
 from wolfbus.record.line import Recorded, bus_members, check_seal, parse_flat, parse_line, seal
 
-few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), database=None)
 AUDIENCES = st.one_of(st.sampled_from(["everybody", "researchers"]), st.lists(st.just("Raj"), max_size=2).map(tuple))
 
 
@@ -61,7 +59,7 @@ ADAPTERS = {
 def test_messages_are_values_and_are_read_back_as_their_own_kind(union: str) -> None:
     adapter, models = ADAPTERS[union]
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(data=st.data())
     def check(data: st.DataObject) -> None:
         message = data.draw(st.one_of([strategies.of(model) for model in models]))

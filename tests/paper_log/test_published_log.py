@@ -1,7 +1,5 @@
 """The log that the paper's authors published."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,26 +1,19 @@
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 
+from tests.llm.tables import tables
 from wolfbus.cli import run
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.messages.content import Ballot
-from wolfbus.record.published_log import (
-    PaperAction,
-    PaperLabel,
-    PaperLog,
-    is_paper_log,
-    meta_beside,
-    read_paper_log,
-)
+from wolfbus.record.published_log import PaperAction, PaperLabel, PaperLog, is_paper_log, meta_beside, read_paper_log
 
 DATA = Path(__file__).parent / "data"
 LOG = DATA / "small-events.ndjson"
 META = DATA / "small-run_meta.json"
 LINES = LOG.read_bytes().splitlines(keepends=True)
+TABLES = tables(__file__)
 
 
 @pytest.fixture(scope="module")
@@ -145,9 +138,7 @@ def test_a_log_may_stop_anywhere() -> None:
 
 
 @pytest.mark.parametrize("command", ["replay", "report"])
-def test_what_is_wrong_with_a_log_is_said_in_one_line_that_names_its_file(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_wrong_with_a_log_is_said_in_one_line_that_names_its_file(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("lonely.ndjson").write_bytes(LINES[0])
     Path("spoilt.ndjson").write_bytes(LINES[0] + b"[]\n")
@@ -172,18 +163,7 @@ def test_the_metadata_is_found_by_the_logs_name_or_in_its_folder(tmp_path: Path)
     assert meta_beside(tmp_path / "x-events.ndjson") == tmp_path / "x-run_meta.json"
 
 
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ("", "no such file"),
-        ("{", "not JSON"),
-        ("[]", 'no "roles"'),
-        ('{"roles": {}}', 'no "roles"'),
-        ('{"roles": {"Ines": "Witch"}}', "the role of 'Ines' is none of"),
-        ('{"roles": {"Ines": "Seer"}, "players": ["Otto"]}', "name different players"),
-        ('{"roles": {"1": "Seer"}, "players": [1]}', "name different players"),
-    ],
-)
+@pytest.mark.parametrize(("text", "what"), TABLES["metadata"])
 def test_metadata_of_something_else_is_refused_in_one_line(tmp_path: Path, text: str, what: str) -> None:
     path = tmp_path / "run_meta.json"
     if text:
@@ -201,34 +181,10 @@ def test_metadata_of_another_run_is_noticed(tmp_path: Path) -> None:
     assert caught.value.line == 1
 
 
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
-        (b'{"timestamp": "2025', "not JSON"),
-        (b"[]", "not a JSON object"),
-        (b'{"event": "debate"}', "event or details is missing"),
-        (b'{"event": "debate", "actor": "Otto", "details": {}}', "dialogue is missing"),
-        (b'{"event": "debate", "actor": "Zora", "details": {"dialogue": "x"}}', "'Zora' is not among the players"),
-        (
-            b'{"event": "deception_analysis", "actor": "Otto", "details": {"statement": "x"}}',
-            "other_analyses is missing",
-        ),
-        (
-            b'{"event":"deception_analysis","actor":"Ines","details":{"statement":"","other_analyses":{"Otto":1}}}',
-            "the analysis by Otto is no object",
-        ),
-        (
-            b'{"event":"deception_analysis","actor":"Ines","details":{"statement":"","self_analysis":{},"other_analyses":{}}}',
-            "the analysis by Ines has no is_deceptive",
-        ),
-        (b'{"event": "vote", "actor": "system", "details": {}}', "votes is missing"),
-        (b'{"event": "check_winner_day", "actor": "system", "details": {"winner": "Bears"}}', "'Bears' is no winner"),
-        (b'{"event": "resolve_night", "actor": "system", "details": {}}', "announcement is missing"),
-    ],
-)
-def test_a_line_that_cannot_be_read_is_named_by_its_number(line: bytes, what: str) -> None:
+@pytest.mark.parametrize(("line", "what"), TABLES["lines"])
+def test_a_line_that_cannot_be_read_is_named_by_its_number(line: str, what: str) -> None:
     with pytest.raises(RecordError, match=what) as caught:
-        read_paper_log([*LINES[:5], line], META)
+        read_paper_log([*LINES[:5], line.encode()], META)
     assert caught.value.line == 6
     assert "\n" not in str(caught.value)
 
@@ -245,9 +201,7 @@ def test_an_exile_that_names_a_dead_player_or_nobody_there_is_changes_nothing() 
         assert (day.named, day.exiled) == (name.decode(), None)
 
 
-def test_the_label_in_the_reply_that_makes_a_statement_stands_beside_the_one_that_was_asked_afterwards(
-    log: PaperLog,
-) -> None:
+def test_the_label_in_the_reply_that_makes_a_statement_stands_beside_the_one_that_was_asked_afterwards(log: PaperLog):
     asked_later = [each.own_analysis and each.own_analysis.label(as_recorded=False) for each in log.statements]
     admitted = [label and label.deceptive for label in asked_later]
     assert [*zip((each.intended for each in log.statements), admitted, strict=True)] == [

@@ -1,7 +1,5 @@
 """Ugly replies, as models write them, are read as they must be: those of `test_corpus.toml`, and the largest ones."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

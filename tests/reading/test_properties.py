@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -58,13 +56,7 @@ CONTENTS: dict[Kind, st.SearchStrategy[Any]] = {
 }
 answers = st.sampled_from(KINDS).flatmap(lambda kind: st.tuples(st.just(kind), CONTENTS[kind]))
 layouts = st.sampled_from(
-    [
-        {},
-        {"indent": 2},
-        {"ensure_ascii": False},
-        {"ensure_ascii": False, "indent": 4},
-        {"separators": (",", ":")},
-    ]
+    [{}, {"indent": 2}, {"ensure_ascii": False}, {"ensure_ascii": False, "indent": 4}, {"separators": (",", ":")}]
 )
 scraps = st.sampled_from(
     [*"{}[]:,'\"“\\ \n\x00\ud800", '{"', '"}', "//", "/*", "```json", "```", "<think>", "</think>"]
@@ -112,9 +104,7 @@ def test_a_fence_and_prose_around_make_it_extracted_and_equal(answer: tuple[Kind
 
 @given(answers, layouts, st.data())
 @settings(max_examples=150)
-def test_a_cut_anywhere_brings_in_no_value_that_was_not_there(
-    answer: tuple[Kind, Content], layout: dict[str, Any], data: st.DataObject
-) -> None:
+def test_a_cut_anywhere_brings_in_no_value_that_was_not_there(answer, layout, data):
     kind, content = answer
     text = json.dumps(content.model_dump(), **layout)
     cut = data.draw(st.integers(0, len(text) - 1))

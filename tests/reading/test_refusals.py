@@ -2,8 +2,6 @@
 something say something.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest

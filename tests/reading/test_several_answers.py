@@ -1,7 +1,5 @@
 """Several answers in one reply: each is read for itself, and none is lost for another's sake."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -154,9 +152,7 @@ def test_no_text_makes_reading_parts_raise(text: str, questions: Mapping[str, Qu
 
 
 @given(st.sampled_from([(WHOLE, ONE), (SAYS, SPOKEN)]), st.data())
-def test_a_cut_anywhere_brings_in_no_value_that_was_not_there(
-    reply: tuple[str, Mapping[str, Question]], data: st.DataObject
-) -> None:
+def test_a_cut_anywhere_brings_in_no_value_that_was_not_there(reply, data):
     text, questions = reply
     whole = read_parts(text, questions)
     cut = read_parts(text[: data.draw(st.integers(0, len(text)))], questions)

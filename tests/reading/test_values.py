@@ -1,14 +1,12 @@
 """Single values of a reply: numbers, flags, names and kinds of deception; see `test_values.toml`."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
 import pytest
 
 from tests.llm.tables import tables
-from wolfbus.game.vocabulary import Deception, Kind
+from wolfbus.game.vocabulary import Kind
 from wolfbus.messages.content import Bid, Judgement, Label
 from wolfbus.reading import Question, normalise, read, resolve_name
 
@@ -30,9 +28,7 @@ ASKED: dict[str, tuple[Kind, str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("shape", "value", "expected", "coerced"), CASES)
-def test_a_value_is_read_where_it_can_mean_one_thing_only(
-    shape: str, value: Any, expected: Any, coerced: bool | None
-) -> None:
+def test_a_value_is_read_where_it_can_mean_one_thing_only(shape: str, value: Any, expected: Any, coerced: bool | None):
     kind, member, others = ASKED[shape]
     question = Question(kind, ("Ana", "Anatol", "Bram", None), ("Ana", "Anatol", "Bram", "Dilara"))
     got = read(json.dumps({**others, member: value}), question)
@@ -69,9 +65,7 @@ def test_a_name_that_is_ruled_out_is_not_called_several_players(text: str, note:
         (True, "omission", "fabrication", ("omission", None)),
     ],
 )
-def test_the_flag_overrules_the_kind_which_is_kept_as_stated(
-    deceptive: bool, kind: Deception, stated: Deception | None, settled: tuple[str, str | None]
-) -> None:
+def test_the_flag_overrules_the_kind_which_is_kept_as_stated(deceptive, kind, stated, settled):
     label = normalise(Label(deceptive=deceptive, confidence=0.5, kind=kind, stated_kind=stated))
     judgement = Judgement(deceptive=deceptive, suspicion=0.9, confidence=0.5, kind=kind, stated_kind=stated)
     for assessed in (label, normalise(judgement)):

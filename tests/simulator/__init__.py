@@ -5,8 +5,6 @@
 >>> columns = simulate(agents, games=80, seed=2, game_sd=0.5)
 """
 
-from __future__ import annotations
-
 from tests.simulator.judgements import Agents, Setting, draw_agents, simulate
 
 __all__ = ["Agents", "Setting", "draw_agents", "simulate"]

@@ -1,7 +1,5 @@
 """How often 95 % intervals hold what they are of, over many simulated studies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np

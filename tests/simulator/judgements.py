@@ -14,8 +14,6 @@ same over √(1 + the variances of u, v and w) (`Setting.scale`).
 Nobody dies in these games: statements go round by lot, all others judge, and everybody votes once a round by lot.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -167,15 +165,7 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
     suspicion = np.round(ndtr(z + rng.normal(0.0, 0.3, len(k)) + np.where(flag, 0.4, -0.4)), 2)
     before, pairs = _smoothed(game[k], observer, speaker[k], suspicion)
     judgements = filled(
-        "judgements",
-        len(k),
-        game=game[k],
-        statement=k,
-        round=rounds[k],
-        **who,
-        d=flag,
-        s=suspicion,
-        before=before,
+        "judgements", len(k), game=game[k], statement=k, round=rounds[k], **who, d=flag, s=suspicion, before=before
     )
     ids = tuple(f"sim-{at:05d}" for at in range(games))
     return Columns(

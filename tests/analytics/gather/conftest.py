@@ -1,7 +1,5 @@
 """Four records of games played to their end."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

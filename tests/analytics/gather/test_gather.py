@@ -1,7 +1,5 @@
 """Folders and files: what is read, what is left out, and that it is always said."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -39,9 +37,7 @@ def manifest_of(folder: Path, **members: object) -> dict[str, object]:
     return manifest
 
 
-def test_a_folder_gives_the_same_with_one_process_and_with_two_that_re_execute_it(
-    played: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_folder_gives_the_same_with_one_process_and_with_two_that_re_execute_it(played, monkeypatch):
     one = gather([played], workers=1)
     monkeypatch.setattr("analytics.gather.BATCH", 1)
     two = gather([played], Criteria(prover=Verifier), workers=2)
