@@ -4,13 +4,13 @@ import pytest
 
 from moderator.engine.reexecution import recover
 from tests.llm.calls.woven import call, segment
+from tests.llm.tables import tables
 from tests.moderator.test_referee import referee_of
 from tests.players.table import play
 from tests.record.synthetic import record
 from wolfbus.errors import RecordError
 from wolfbus.game.config import GameConfig
 from wolfbus.messages.calls import ChainAddition
-from wolfbus.messages.content import Bid, Label
 from wolfbus.messages.events import ANSWERED, AnyEvent, Asked, Asking, Rejected, Stopped
 from wolfbus.record.digest import digest_of
 from wolfbus.record.line import Recorded, parse_line
@@ -96,25 +96,11 @@ def test_a_missing_event_and_one_that_the_rules_do_not_give_are_named_by_their_l
         recover([])
 
 
-@pytest.mark.parametrize(
-    ("kind", "outcome", "content", "possible"),
-    [
-        ("bid", "accepted", Bid(bid=10), True),
-        ("bid", "accepted", Bid(bid=11), False),
-        ("bid", "accepted", None, False),
-        ("bid", "timed_out", None, True),
-        ("bid", "declined", None, False),
-        ("bid", "defaulted", Bid(bid=1), False),
-        ("bid", "timed_out", Bid(bid=1), False),
-        ("assess_own", "accepted", Label(deceptive=True, confidence=1.0, kind="omission"), True),
-        ("assess_own", "accepted", Label(deceptive=True, confidence=1.0, kind="none"), False),
-        ("assess_own", "accepted", Label(deceptive=False, confidence=1.0, kind="omission"), False),
-    ],
-)
+@pytest.mark.parametrize(("kind", "outcome", "content", "possible"), tables(__file__)["answers"])
 def test_a_recorded_answer_must_be_one_that_the_referee_could_have_given(events, kind, outcome, content, possible):
     place = next(number for number, event in enumerate(events) if event.type == "answered" and event.kind == kind)
     values = {name: getattr(events[place], name) for name in ("batch", "seat", "about")}
-    lines = recorded([*events[:place], ANSWERED[kind](outcome=outcome, content=content, **values)])
+    lines = recorded([*events[:place], ANSWERED[kind](outcome=outcome, content=content or None, **values)])
     if possible:
         assert recover(lines).count <= place
     else:
