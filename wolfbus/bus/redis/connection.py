@@ -7,6 +7,7 @@ Scripts are loaded once, called by their sum, and loaded again when the server f
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 import select
@@ -316,6 +317,11 @@ def _connection(address: Address, reply_timeout_s: float, connect_timeout_s: flo
     return connection
 
 
+@functools.cache
+def _text_of(script: str) -> str:
+    return resources.files("wolfbus.bus.redis").joinpath(f"{script}.lua").read_text("utf-8")
+
+
 class Script:
     """One of the scripts that lie beside this file; whatever it does must be safe to repeat.
 
@@ -325,7 +331,7 @@ class Script:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._text = resources.files("wolfbus.bus.redis").joinpath(f"{name}.lua").read_text("utf-8")
+        self._text = _text_of(name)
         self._sum = ""
 
     def run(self, link: RedisLink, calls: Sequence[Sequence[Word]]) -> list[Any]:
