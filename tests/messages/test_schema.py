@@ -16,7 +16,7 @@ from wolfbus.messages.codec import plain
 from wolfbus.messages.content import CONTENT
 from wolfbus.record.line import Recorded, seal
 
-MISSING = object()
+MISSING = "(missing)"
 few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), database=None)
 
 

@@ -219,6 +219,7 @@ class AgendaWorker:
                 return False
             self._house.renew_keys(HOUSE_KEPT_S)
             self._next_renewal = time.monotonic() + self._lease_s / _RENEWALS
+        self._return()
         self._take()
         self._process_news()
         return True
@@ -245,9 +246,7 @@ class AgendaWorker:
                     return False
                 if self._agenda.is_back():
                     self._bus.check(self._name)
-                    while self._unreturned:
-                        self._agenda.give_back(*self._unreturned[0])
-                        del self._unreturned[0]
+                    self._return()
                     self._notice.back()
                     return True
             except AWAY as error:
@@ -261,6 +260,12 @@ class AgendaWorker:
             stopping.wait(_PAUSE_S)
         return False
 
+    def _return(self) -> None:
+        """Give back what could not be given back when it was to be."""
+        while self._unreturned:
+            self._agenda.give_back(*self._unreturned[0])
+            del self._unreturned[0]
+
     def _renew(self) -> bool:
         """Renew the lease; returns whether all that this worker plays is still its own."""
         lost = self._agenda.renew(self._name, [claimed.entry for claimed in self._playing.values()])
@@ -271,32 +276,42 @@ class AgendaWorker:
 
     def _take(self) -> None:
         room = self._settings.at_once - len(self._playing)
-        for claimed in self._agenda.take(self._name, room) if room else ():
-            game = claimed.game
-            if game.game in self._playing:
-                # silent for so long that it was thought dead, and quick enough to take it again
-                continue
-            if (halted := self._halted(game)) is not None:
-                self._halt_game(claimed, failed_result(game, halted, 0.0, "halted"))
-                # the next are taken at once
-                self.wake()
-                continue
-            path = self._settings.record(game)
-            earlier = self._find_earlier(claimed, path)
-            progress = earlier.progress if earlier is not None else 0
-            if claimed.times >= DEATHS and progress <= claimed.progress:
-                error = f"{DEATHS} workers died while they played it, and got it no further"
-                self._agenda.finish(claimed, self._name, failed_result(game, error, 0.0))
-                continue
-            self._playing[game.game] = claimed
-            if earlier is None and (claimed.times or claimed.house):
-                # of a worker that is gone; where that cannot be done, as on a full disk, --resume does it
-                with contextlib.suppress(OSError):
-                    set_aside(path)
-            if earlier is None and game.fork is not None:
-                self._make_fork(claimed)
-            else:
-                self._open(claimed, earlier)
+        taken = deque(self._agenda.take(self._name, room) if room else ())
+        try:
+            while taken:
+                # silent for so long that it was thought dead, it may be quick enough to take what it plays
+                if taken[0].game.game not in self._playing:
+                    self._begin(taken[0])
+                taken.popleft()
+        except AWAY:
+            unbegun = (claimed for claimed in taken if claimed.game.game not in self._playing)
+            self._unreturned += [(self._name, claimed.entry) for claimed in unbegun]
+            raise
+
+    def _begin(self, claimed: ClaimedGame) -> None:
+        """Have a game played that was taken, unless it is clear what comes of it."""
+        game = claimed.game
+        if (halted := self._halted(game)) is not None:
+            self._halt_game(claimed, failed_result(game, halted, 0.0, "halted"))
+            # the next are taken at once
+            self.wake()
+            return
+        path = self._settings.record(game)
+        earlier = self._find_earlier(claimed, path)
+        progress = earlier.progress if earlier is not None else 0
+        if claimed.times >= DEATHS and progress <= claimed.progress:
+            error = f"{DEATHS} workers died while they played it, and got it no further"
+            self._agenda.finish(claimed, self._name, failed_result(game, error, 0.0))
+            return
+        self._playing[game.game] = claimed
+        if earlier is None and (claimed.times or claimed.house):
+            # of a worker that is gone; where that cannot be done, as on a full disk, --resume does it
+            with contextlib.suppress(OSError):
+                set_aside(path)
+        if earlier is None and game.fork is not None:
+            self._make_fork(claimed)
+        else:
+            self._open(claimed, earlier)
 
     def _halted(self, game: PlannedGame) -> str | None:
         """Return why a game cannot be played for now: a model of it is asked no more; None if it can be."""
@@ -394,8 +409,8 @@ class AgendaWorker:
         name, over = game.opened.game, game.over
         asking = self._brain_context is not None and self._brain_context.is_asking(name)
         if over is not None and over.error is not None and (self._ending or not asking):
-            self._halting.remove(game)
             self._fail(self._playing[name].game, over.error, game.seconds)
+            self._halting.remove(game)
 
     def _finish(self, game: PlannedGame, result: GameResult) -> None:
         claimed = self._playing[game.game]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from players.llm.provider import Endpoint, Message, Model
-from tests.llm.whole.playing import of, played, readings
+from tests.llm.whole.playing import played, readings
 from wolfbus.errors import PlayerError
 
 from .conftest import MakeGateway, question
@@ -86,7 +86,7 @@ def test_a_game_of_models_is_played_without_a_server_as_their_tables_say(tmp_pat
     table += "extra = { seed = 7, reasoning = { effort = 'low' } }"
     proof = played(tmp_path, provider="mock", model=table)
     assert set(readings(proof)) == {"clean"}
-    first = of(proof, "model_call")[0]
+    first = proof.of("model_call")[0]
     assert (first.model, first.parameters["temperature"], first.parameters["seed"]) == ("m", 1.0, 7)
     assert first.parameters["reasoning"] == '{"effort":"low"}'
     assert first.cost_usd == pytest.approx((first.prompt_tokens * 0.15 + first.completion_tokens * 0.6) / 1e6)
