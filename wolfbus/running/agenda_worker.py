@@ -276,16 +276,16 @@ class AgendaWorker:
 
     def _take(self) -> None:
         room = self._settings.at_once - len(self._playing)
-        taken = deque(self._agenda.take(self._name, room) if room else ())
+        unbegun = deque(self._agenda.take(self._name, room) if room else ())
         try:
-            while taken:
+            while unbegun:
                 # silent for so long that it was thought dead, it may be quick enough to take what it plays
-                if taken[0].game.game not in self._playing:
-                    self._begin(taken[0])
-                taken.popleft()
+                if unbegun[0].game.game not in self._playing:
+                    self._begin(unbegun[0])
+                unbegun.popleft()
         except AWAY:
-            unbegun = (claimed for claimed in taken if claimed.game.game not in self._playing)
-            self._unreturned += [(self._name, claimed.entry) for claimed in unbegun]
+            playing = self._playing
+            self._unreturned += [(self._name, claimed.entry) for claimed in unbegun if claimed.game.game not in playing]
             raise
 
     def _begin(self, claimed: ClaimedGame) -> None:
