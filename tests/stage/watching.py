@@ -89,6 +89,9 @@ def watch(
         page: where to open it, which tests share; a page of its own unless given.
         context: settings of the browser's context.
     """
+    if page is not None:
+        # an address that differs by its fragment alone would leave the page as the test before left it
+        page.goto("about:blank")
     seen = Watched(page or browser.new_context(**{**USUAL, **context}).new_page(), page is not None)
     if changed is not None:
 
