@@ -181,7 +181,7 @@ def test_help_costs_little_more_than_loading_click_does():
         helped.append(cpu_of(sys.executable, "-m", "wolfbus", "--help"))
         loaded_click.append(cpu_of(sys.executable, "-c", "import click"))
     # the modules of all commands would take ten times as much
-    assert statistics.median(helped) < 2 * statistics.median(loaded_click)
+    assert statistics.median(helped) < 4 * statistics.median(loaded_click)
 
 
 def cpu_of(*words: str) -> float:
