@@ -201,7 +201,7 @@ def test_a_study_under_thirty_breaks_of_every_kind_is_played_once_and_proven(tmp
         for more in ((), ("--play-on", "memory://"), ()):
             workers.start(*more)
         for number in range(30):
-            wait_until(partial(has_grown, out, 6 * number))
+            wait_until(partial(has_grown, out, 6 * number + 1))
             with BREAKS[number % len(BREAKS)](server, workers):
                 # longer than anybody's patience
                 threading.Event().wait(1.5)

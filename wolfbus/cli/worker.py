@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -134,7 +135,11 @@ def worker(
         text = _wait_for_study(agenda, name, stopping)
         if text is None:
             return _report_end(name, stopping)
-        if not agenda.agree_lease() and lease is not None:
+        notice = OutageNotice(logger.warning)
+        agrees = notice.wait_for(agenda.agree_lease, stopping)
+        if agrees is None:
+            return _report_end(name, stopping)
+        if not agrees and lease is not None:
             valid = f"agenda {name} has a lease of {agenda.lease_s:g} s, as its first worker said"
             click.echo(f"wolfbus: --lease {lease:g} does not hold: {valid}", err=True)
         try:
@@ -162,7 +167,10 @@ def worker(
                 keep_s=keep_s,
                 new_house=agenda.new_house,
             )
-            player = AgendaWorker(agenda, settings, brain_context, AgendaBus(bus, near, copies), agenda.lease_s)
+            make = partial(AgendaWorker, agenda, settings, brain_context, AgendaBus(bus, near, copies), agenda.lease_s)
+            player = notice.wait_for(make, stopping)
+            if player is None:
+                return _report_end(name, stopping)
             halt = player.play(stopping)
     for why, games in player.halts.items():
         click.echo(f"wolfbus: {counted(games, 'game')} halted here, for others or for later: {why}", err=True)
@@ -221,16 +229,10 @@ def _planned_of(agenda: RedisAgenda, name: str, study: LoadedStudy, plan: Plan) 
 
 def _wait_for_study(agenda: RedisAgenda, name: str, stopping: Stopping) -> str | None:
     """Return the study on an agenda, once there is one; None if this worker is stopped before."""
-    text, notice, is_told = None, OutageNotice(logger.warning), False
-    while text is None and not stopping.requested:
-        try:
-            text = agenda.study()
-            notice.back()
-        except AWAY as error:
-            notice.away(error)
-        if text is None:
-            if not is_told:
-                is_told = True
-                click.echo(f"wolfbus: waiting for agenda {name} (wolfbus run --share {name})", err=True)
-            stopping.wait(_POLL_S)
+    notice = OutageNotice(logger.warning)
+    text = notice.wait_for(agenda.study, stopping)
+    if text is None and not stopping.requested:
+        click.echo(f"wolfbus: waiting for agenda {name} (wolfbus run --share {name})", err=True)
+    while text is None and not stopping.wait(_POLL_S):
+        text = notice.wait_for(agenda.study, stopping)
     return text

@@ -21,7 +21,7 @@ from wolfbus.running.forking import ForkMaker, ReadyFork
 from wolfbus.running.house import EmbeddedHouse, Game
 from wolfbus.running.results import ended_result, failed_result, head_of
 from wolfbus.service.lifecycle import drain
-from wolfbus.service.outage import AWAY, OutageNotice
+from wolfbus.service.outage import AWAY, PAUSE_S, OutageNotice
 from wolfbus.study.agenda import AGENDA_GONE, HOUSE_KEPT_S, ClaimedGame, StudyAgenda
 from wolfbus.study.folder import set_aside
 from wolfbus.study.journal import GameResult
@@ -44,8 +44,6 @@ _POLL_S: Final = 0.1
 _RENEWALS: Final = 3
 """How often a worker renews its lease in the time that it lasts."""
 _BREAK_S: Final = 5.0
-_PAUSE_S: Final = 0.5
-"""Seconds between two looks whether a bus that was away, or an agenda that was lost, is back."""
 _GONE_S: Final = 10.0
 """Seconds in which whoever runs the study may put an agenda on again that its Redis has lost."""
 _OVERTAKEN: Final = "another worker plays it"
@@ -134,7 +132,7 @@ class AgendaWorker:
         self.halts: Counter[str] = Counter()
         self._open_house()
 
-    def _open_house(self) -> None:
+    def _open_house(self) -> EmbeddedHouse:
         settings = self._settings
         self._ending = False
         self._has_lost_bus = False
@@ -153,6 +151,7 @@ class AgendaWorker:
         self._name = self._house.name
         if self._brain_context is not None:
             self._brain_context.fatal = self._fatal
+        return self._house
 
     def wake(self) -> None:
         """Have a look at the agenda now; any thread may call it."""
@@ -165,9 +164,8 @@ class AgendaWorker:
             Why no more can be played; None otherwise.
         """
         self._play(stopping)
-        while self._can_go_on(stopping):
-            # of its house the bus may have forgotten what others play now
-            self._open_house()
+        # of its house the bus may have forgotten what others play now
+        while self._can_go_on(stopping) and self._notice.wait_for(self._open_house, stopping) is not None:
             self._play(stopping)
         return self._halt
 
@@ -207,7 +205,7 @@ class AgendaWorker:
                 # its games go on as long as their own house can
                 self._notice.away(error)
                 self._next_renewal = 0.0
-                stopping.wait(_PAUSE_S)
+                stopping.wait(PAUSE_S)
 
     def _step(self) -> bool:
         """Take and report once; returns whether there may be more to play."""
@@ -257,7 +255,7 @@ class AgendaWorker:
                 gone_since = time.monotonic() if gone_since is None else gone_since
                 if time.monotonic() - gone_since >= _GONE_S:
                     self._halt = Halt(AGENDA_GONE)
-            stopping.wait(_PAUSE_S)
+            stopping.wait(PAUSE_S)
         return False
 
     def _return(self) -> None:
