@@ -91,7 +91,8 @@ def test_a_rate_of_games_has_one_interval_and_it_is_wilsons_where_games_are_bloc
 
 def test_of_fewer_than_eight_blocks_the_games_are_the_units_where_there_are_enough_of_them():
     single = tables_of(random_game(seed).rows() for seed in range(14))
-    by_games, by_few = (measured("variability", each) for each in (single, in_blocks(single, "aabbccddeeffgg")))
+    by_games = measured("variability", single)
+    by_few = measured("variability", in_blocks(single, "aabbccddeeffgg"))
     assert by_few["metrics"] == by_games["metrics"]
     assert (by_few["blocks"], by_few["design_blocks"], by_few["block_kind"]) == (14, 7, "game")
     assert measured("variability", in_blocks(single, "abcdefghhhhhhh"))["blocks"] == 8

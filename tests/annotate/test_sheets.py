@@ -106,7 +106,7 @@ def test_stances_name_living_players_and_what_a_rater_says_again_replaces_what_i
     assert line["deceptive"] == 0.0
 
 
-@pytest.mark.parametrize(("cells", "column", "says"), tables(__file__)["bad_cells"])  # fmt: skip
+@pytest.mark.parametrize(("cells", "column", "says"), tables(__file__)["bad_cells"])
 def test_a_bad_cell_is_named_by_row_and_column_and_nothing_is_taken_in(place, cells, column, says):
     rows = filled(place, exported(place), deceptive=lambda _: "no")
     rows[4] |= cells

@@ -90,7 +90,8 @@ def test_the_order_in_which_answers_arrive_changes_nothing():
 
 @pytest.mark.parametrize(("days", "prey", "votes", "ended", "last"), tables(__file__)["endings"])
 def test_a_game_is_over_when_one_side_has_won_or_all_days_are_played(days, prey, votes, ended, last):
-    prey, votes = ({int(day): name for day, name in names.items()} for names in (prey, votes))
+    prey = {int(day): name for day, name in prey.items()}
+    votes = {int(day): name for day, name in votes.items()}
     answer = hunting(prey, votes=votes) if prey else peaceful(votes)
     played = play(TWO_WOLVES.model_copy(update={"max_rounds": days}), "1", answer)
     winner, reason, rounds = ended

@@ -140,7 +140,7 @@ def test_a_worker_that_stood_still_says_that_others_have_its_games_and_goes_on_w
 
 
 def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_die(
-    study, out, gate, whole, share, redis_url, bus
+    study, out, gate, whole, share, redis_url, bus, link
 ):
     with (
         RedisServer() as other,
@@ -150,15 +150,17 @@ def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_di
         killed, cut_off, stays = elsewhere.start(), elsewhere.start(), in_memory.start()
 
         def die():
-            wait_until(lambda: journal_lines(out) >= 4)
+            # all three have asked for games
+            wait_until(lambda: journal_lines(out) >= 4 and link.zcard(KEYS[6]) >= 3)
             killed.kill()
             other.kill()
+            # by then it has given up its games, and nobody has played them
+            away = r"Redis at 127\.0\.0\.1.* cannot be reached .*; waiting for it, as long as it takes"
+            assert any(re.search(away, line) for line in cut_off.stderr)
             gate.touch()
 
         assert_through(run_here_while(die, study, "--out", out, *share), stays, whole, out)
-        _, error = cut_off.communicate(timeout=60)
-        assert cut_off.returncode == 0
-        assert re.search(r"Redis at 127\.0\.0\.1.* cannot be reached .*; waiting for it, as long as it takes", error)
+        assert cut_off.wait(60) == 0, cut_off.stderr.read()
     assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 

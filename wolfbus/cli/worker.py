@@ -132,10 +132,10 @@ def worker(
         # a wrong address is told now; later on a server that is away is waited for
         if (first := await_bus(url, stopping)) is not None:
             first.close()
-        text = _wait_for_study(agenda, name, stopping)
+        notice = OutageNotice(logger.warning)
+        text = _wait_for_study(agenda, name, stopping, notice)
         if text is None:
             return _report_end(name, stopping)
-        notice = OutageNotice(logger.warning)
         agrees = notice.wait_for(agenda.agree_lease, stopping)
         if agrees is None:
             return _report_end(name, stopping)
@@ -227,9 +227,8 @@ def _planned_of(agenda: RedisAgenda, name: str, study: LoadedStudy, plan: Plan) 
     return planned
 
 
-def _wait_for_study(agenda: RedisAgenda, name: str, stopping: Stopping) -> str | None:
+def _wait_for_study(agenda: RedisAgenda, name: str, stopping: Stopping, notice: OutageNotice) -> str | None:
     """Return the study on an agenda, once there is one; None if this worker is stopped before."""
-    notice = OutageNotice(logger.warning)
     text = notice.wait_for(agenda.study, stopping)
     if text is None and not stopping.requested:
         click.echo(f"wolfbus: waiting for agenda {name} (wolfbus run --share {name})", err=True)

@@ -143,10 +143,7 @@ class _Copy:
 
     def keep(self, entries: Sequence[Entry]) -> None:
         """Keep what players say."""
-        self._append(
-            self._outbox,
-            [entry._replace(id=f"{number}-0") for entry, number in zip(entries, self._numbers, strict=False)],
-        )
+        self._append(self._outbox, [entry._replace(id=f"{next(self._numbers)}-0") for entry in entries])
 
     def close(self) -> None:
         """Do nothing: what is on its way goes on."""

@@ -178,7 +178,9 @@ class AgendaWorker:
             is_reached = self._break_off(self._halt.why if self._halt is not None else stopping.why or _OVERTAKEN)
             hasty = self._halt is not None or self._has_lost_bus or bool(self._playing)
             if not hasty:
-                self._house.renew_keys(HOUSE_KEPT_S)
+                # where its bus is away, what was kept there until then goes in time by itself
+                with contextlib.suppress(BusError):
+                    self._house.renew_keys(HOUSE_KEPT_S)
         finally:
             if hasty:
                 self._house.abandon()
@@ -212,8 +214,7 @@ class AgendaWorker:
         if not self._playing and not self._agenda.is_open:
             return False
         if time.monotonic() >= self._next_renewal:
-            self._check_bus()
-            if not self._renew():
+            if not (self._is_bus_there() and self._renew()):
                 return False
             self._house.renew_keys(HOUSE_KEPT_S)
             self._next_renewal = time.monotonic() + self._lease_s / _RENEWALS
@@ -222,12 +223,14 @@ class AgendaWorker:
         self._process_news()
         return True
 
-    def _check_bus(self) -> None:
-        """Give this house up if the bus that it plays on is away."""
+    def _is_bus_there(self) -> bool:
+        """Return whether the bus that this house plays on serves; the house is given up if not."""
         try:
             self._bus.check(self._name)
         except BusError as error:
             self._give_up(error)
+            return False
+        return True
 
     def _can_go_on(self, stopping: Stopping) -> bool:
         """Return whether to play on in another house, once the bus and the agenda are there for it."""

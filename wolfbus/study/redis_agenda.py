@@ -117,9 +117,13 @@ class RedisAgenda:
         self._doing = f"agenda {name}"
         self._agenda = house_key(name, "agenda")
         self._study = house_key(name, "agenda:study")
-        self._results = house_key(name, "agenda:results")
         parts = ("known", "done", "results", "lease", "houses", "workers", "waiting")
-        self._keys = (self._agenda, *(house_key(name, f"agenda:{part}") for part in parts))
+        keys = {part: house_key(name, f"agenda:{part}") for part in parts}
+        self._keys = (self._agenda, *keys.values())
+        self._done = keys["done"]
+        self._results = keys["results"]
+        self._houses = keys["houses"]
+        self._workers = keys["workers"]
         self._script = Script("agenda")
 
     # -- who runs the study
@@ -179,11 +183,10 @@ class RedisAgenda:
 
     def put_back(self, number: int) -> None:
         """Have a game played again, from its beginning, whose result does not hold."""
-        houses = self._keys[5]
-        self._ask("HDEL", houses, str(number), f"{number}:progress", f"{number}:passed")
+        self._ask("HDEL", self._houses, str(number), f"{number}:progress", f"{number}:passed")
         if number in self._standing():
             # somebody wrote that it is finished while another plays it
-            self._ask("HDEL", self._keys[2], str(number))
+            self._ask("HDEL", self._done, str(number))
         else:
             self._run("again", str(number))
 
@@ -252,20 +255,18 @@ class RedisAgenda:
         """How many workers have asked for games, or held some, within the last two leases."""
         seconds, microseconds = self._ask("TIME")
         since = int(seconds) * 1000 + int(microseconds) // 1000 - 2 * self._lease_ms
-        return int(self._ask("ZCOUNT", self._keys[6], str(since), "+inf"))
+        return int(self._ask("ZCOUNT", self._workers, str(since), "+inf"))
 
     def remove(self, *, goes_on: bool = False) -> None:
         """Remove the agenda, and leave a mark by which its workers see that all is played; if it goes on, also where
         each game was begun last.
         """
         self._ask("SET", self._study, _OVER, "EX", str(_OVER_S))
-        others = [key for key in self._keys if key != self._keys[5]]
-        houses = self._keys[5]
-        self._ask("DEL", *others)
+        self._ask("DEL", *(key for key in self._keys if key != self._houses))
         if goes_on:
-            self._ask("EXPIRE", houses, str(int(HOUSE_KEPT_S)))
+            self._ask("EXPIRE", self._houses, str(int(HOUSE_KEPT_S)))
         else:
-            self._ask("DEL", houses)
+            self._ask("DEL", self._houses)
 
     # -- who plays
 

@@ -217,10 +217,9 @@ def cost(findings: Result, context: Context) -> Section:
     lines.append(Line(Cell("All"), total, total=True))
     and_seat = ", and by seat" if costs.get("by_seat") else ""
     called = lines if total.get("calls") else []
-    by = table(
-        "design/cost-table", findings, context, lines=called, notes=_lacking(total), and_seat=and_seat,
-        without=() if "billed_usd" in total else ("Billed",),
-    )  # fmt: skip
+    without = () if "billed_usd" in total else ("Billed",)
+    notes = _lacking(total)
+    by = table("design/cost-table", findings, context, lines=called, notes=notes, and_seat=and_seat, without=without)
     return Section("cost", "Cost", (by, table("design/cost-per", findings, context)) if called else (by,))
 
 

@@ -4,7 +4,7 @@
 -- KEYS  agenda: a stream of games with one consumer group · known: a set of the games that were put on it · done: a hash
 --       of game to who finished it · results: a stream of what came of games ·
 --       lease: ms for which a worker may be silent, as the first of them said · houses: a hash of game to who plays
---       it, of GAME:progress to how far it had come when that one began, and of GAME:passed to those who left it to others ·
+--       it, of GAME:progress to how far it had come when that one began, and of GAME:passed to who left it to others ·
 --       workers: a sorted set of when each was last heard, in ms · waiting: stands while nobody counts as dead
 -- ARGV  post GAME… | again GAME… | lease MS | take WHO COUNT MS | begin WHO ENTRY GAME PROGRESS |
 --       renew WHO ENTRY… | give_back WHO ENTRY | pass_on WHO ENTRY GAME | leave WHO | finish ENTRY GAME WHO RESULT |
@@ -12,7 +12,8 @@
 -- Returns how many games are new; the lease that holds; of each game taken its entry, the game, how often others took it
 -- since it last got any further, who began it last, and how far it had come then; of each entry that WHO no longer holds
 -- the entry and who holds it, '' for nobody; WHO, where an entry was given back or passed on to somebody; or who
--- finished the game, first of all. Nothing where there is no agenda any more. Whatever stands on a key may be anybody's: what cannot be an entry of ours is dropped.
+-- finished the game, first of all. Nothing where there is no agenda any more. Whatever stands on a key may be anybody's:
+-- what cannot be an entry of ours is dropped.
 
 local agenda, known, done, results, lease, houses, workers, waiting, act =
   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], ARGV[1]
@@ -70,13 +71,15 @@ end
 
 local function agreed_ms() return tonumber(redis.call('GET', lease) or '') or 1 end
 
-local function passed_by(game) return ' ' .. (redis.call('HGET', houses, game .. ':passed') or '') end
+local function passers_of(game) return redis.call('HGET', houses, game .. ':passed') or '' end
 
--- Whether somebody else was heard who has not passed a game on.
-local function others_may(names, game)
-  local passed = passed_by(game)
+-- Whether somebody is among those who have passed a game on: names, each with a blank behind it.
+local function has_passed(who, passers) return (' ' .. passers):find(' ' .. who .. ' ', 1, true) ~= nil end
+
+-- Whether somebody was heard who has not passed a game on.
+local function others_may(names, passers)
   for _, name in ipairs(names) do
-    if not passed:find(' ' .. name .. ' ', 1, true) then return true end
+    if not has_passed(name, passers) then return true end
   end
   return false
 end
@@ -93,10 +96,11 @@ if act == 'take' then
 
   local function take(entry)
     local id, game = entry[1], entry[2][2]
+    local passers = passers_of(game)
     if redis.call('HEXISTS', done, game) == 1 then
       -- put there a second time
       drop(id)
-    elseif passed_by(game):find(' ' .. who .. ' ', 1, true) and others_may(names, game) then
+    elseif has_passed(who, passers) and others_may(names, passers) then
       give_back(who, id)
     else
       local times = redis.call('XPENDING', agenda, group, id, id, 1)[1][4] - 1
@@ -149,11 +153,12 @@ if act == 'give_back' or act == 'pass_on' then
   local who, id, game = ARGV[2], ARGV[3], ARGV[4]
   if #redis.call('XPENDING', agenda, group, id, id, 1, who) == 0 then return '' end
   if act == 'pass_on' then
-    local passed = passed_by(game)
-    if not passed:find(' ' .. who .. ' ', 1, true) then
-      redis.call('HSET', houses, game .. ':passed', passed:sub(2) .. who .. ' ')
+    local passers = passers_of(game)
+    if not has_passed(who, passers) then
+      passers = passers .. who .. ' '
+      redis.call('HSET', houses, game .. ':passed', passers)
     end
-    if not others_may(look_around(who, agreed_ms()), game) then return '' end
+    if not others_may(look_around(who, agreed_ms()), passers) then return '' end
   end
   give_back(who, id)
   return who
