@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
+import socketserver
 import subprocess
 import sys
 import time
@@ -122,6 +124,24 @@ def test_a_port_that_speaks_tls_is_told_to_who_does_not(tls_files: tuple[Path, P
     with RedisServer(tls=tls_files) as server:
         line = refused(f"redis://127.0.0.1:{server.port}?patience=0.1")
     assert line.endswith("check the port: an address of one that speaks TLS begins with rediss://")
+
+
+class Closing(socketserver.ThreadingTCPServer):
+    """Closes every connection without a word."""
+
+    allow_reuse_address = True
+
+
+def test_a_server_that_closes_connections_in_the_middle_is_not_taken_for_one_that_speaks_tls() -> None:
+    with RedisServer() as server:
+        bus = open_bus(f"{server.url}?patience=0.2")
+    with closing(bus), Closing(("127.0.0.1", server.port), socketserver.BaseRequestHandler) as closes:
+        Thread(target=closes.serve_forever, kwargs={"poll_interval": 0.01}).start()
+        with pytest.raises(BusDown) as failure:
+            claim(bus)
+        closes.shutdown()
+    assert re.search("reset by peer|closed by server", str(failure.value))
+    assert "rediss" not in str(failure.value)
 
 
 def test_a_server_that_asks_for_the_clients_certificate_gets_it_from_the_address(

@@ -39,7 +39,6 @@ _REMEDIES: Final = (
     ("(hostname|ip address) mismatch", "its certificate is for another host: give the host by the name in it"),
     ("certificate verify failed", _AUTHORITY),
     ("certificate required|handshake failure|eof occurred in violation", _CLIENT_CERTIFICATE),
-    ("reset by peer|closed by server", "check the port: an address of one that speaks TLS begins with rediss://"),
 )
 """What is said of a broken connection, by the server or the system, and what helps. The first that fits counts."""
 
@@ -90,8 +89,12 @@ def cluster_advice(reply: str) -> str:
 
 def remedy(error: BaseException) -> str:
     """Return what helps against a broken connection, by what went wrong; "" where that alone does not tell."""
+    return next((advice for pattern, advice in _REMEDIES if _says(error, pattern)), "")
+
+
+def _says(error: BaseException, pattern: str) -> bool:
     words = " ".join(str(cause) for cause in _causes(error))
-    return next((advice for pattern, advice in _REMEDIES if re.search(pattern, words, re.IGNORECASE)), "")
+    return re.search(pattern, words, re.IGNORECASE) is not None
 
 
 def _remedy(address: Address, error: Exception) -> str:
@@ -103,7 +106,9 @@ def _remedy(address: Address, error: Exception) -> str:
         return f"check that these nodes of the cluster run and listen there{waits}"
     if address.kind == "tls":
         return "check the address, and that it runs there and speaks TLS (without TLS an address begins with redis://)"
-    nobody_listens = re.search("refused|no such file", str(error), re.IGNORECASE) is not None
+    if address.kind == "tcp" and _says(error, "reset by peer|closed by server"):
+        return "check the port: an address of one that speaks TLS begins with rediss://"
+    nobody_listens = _says(error, "refused|no such file")
     if address.kind == "unix" and nobody_listens:
         return f"start it (redis-server --unixsocket PATH), or check the path{waits}"
     if address.host.startswith(_LOCAL) and nobody_listens:
