@@ -56,7 +56,7 @@ class RedisBudget:
         self._tokens = tokens
         self._lease_s = lease_s
         self._holder = secrets.token_hex(8)
-        self._seen_at = time.monotonic()
+        self._gone_at: float | None = None
         self._unreachable = False
         self._closed = threading.Event()
         self._heartbeat: threading.Thread | None = None
@@ -74,9 +74,14 @@ class RedisBudget:
         tokens = "" if self._tokens is None else str(self._tokens)
         return self._run("open", usd, tokens, *_whole(before))[1]
 
-    def look(self) -> tuple[Amount, str | None]:
-        """Return what is spent, as far as holders have settled, and why no more calls may go out, if so."""
-        _, spent, ended = self._run("look")
+    def look(self) -> tuple[Amount, str | None] | None:
+        """Return what is spent, as far as holders have settled, and why no more calls may go out, if so.
+
+        None where the bus has no such budget, or has it no more.
+        """
+        verdict, spent, ended = self._run("look")
+        if verdict == "gone":
+            return None
         return spent, self._refusal(ended) if ended else None
 
     def remove(self) -> None:
@@ -103,8 +108,10 @@ class RedisBudget:
         if verdict == "refused":
             raise BudgetSpent(self._refusal(ended))
         if verdict != "gone":
-            self._seen_at = time.monotonic()
-        elif time.monotonic() - self._seen_at >= self._lease_s:
+            self._gone_at = None
+        elif self._gone_at is None:
+            self._gone_at = time.monotonic()
+        elif time.monotonic() - self._gone_at >= self._lease_s:
             # until then, who runs the study may be about to open it
             raise BudgetSpent("the budget is gone, and the agenda with it")
         return verdict == "done"

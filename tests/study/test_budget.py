@@ -62,6 +62,7 @@ def shared_budget(request):
         one.open(amount(0.0))
         assert one.look()[1] is None
         one.remove()
+        assert one.look() is None
 
 
 def test_one_budget_is_kept_by_all_who_share_it_and_what_one_held_that_is_gone_counts_as_spent(shared_budget):
@@ -109,6 +110,22 @@ def test_a_redis_that_is_gone_is_waited_for_and_told_once_whatever_is_still_to_b
         assert 1 <= time.monotonic() - began < 30
     (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert "cannot be reached (tried for 1 s)" in line
+
+
+def test_a_budget_that_its_redis_has_lost_is_waited_for_also_by_who_was_cut_off_for_long():
+    with RedisServer() as server, contextlib.closing(RedisBudget(server.url, "mine", 1.0, None, lease_s=0.5)) as ann:
+        ann.open(amount(0.0))
+        assert ann.reserve(0, amount(0.1), "x")
+        until = time.monotonic() + 0.6
+        wait_until(lambda: time.monotonic() > until)
+        server.command("FLUSHALL")
+        assert not ann.reserve(1, amount(0.1), "x"), "whoever runs the study opens it again"
+        ann.open(amount(0.3))
+        assert ann.reserve(1, amount(0.1), "x")
+        assert ann.look() == (amount(0.3), None)
+        server.command("FLUSHALL")
+        with pytest.raises(BudgetSpent, match=r"^the budget is gone, and the agenda with it$"):
+            wait_until(lambda: ann.reserve(2, amount(0.1), "x"))
 
 
 @pytest.fixture(scope="module")

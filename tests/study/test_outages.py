@@ -19,6 +19,7 @@ from tests.golden.running import wolfbus as command
 from tests.study.runs import ENVIRONMENT, STUDY, assert_like, begin, journal_lines, run_here_while, study_file
 from tests.study.test_shared import AGENDA, KEYS, Workers, has_grown
 from tests.waiting import wait_until
+from wolfbus.bus import streams
 from wolfbus.testing.redis_server import RedisServer
 
 WAITING = "waiting for it, as long as it takes"
@@ -141,6 +142,50 @@ def test_games_that_an_agenda_has_lost_are_put_on_it_again(study, out, gate, who
     assert done.returncode == 0, done.stderr
     assert worker.wait(60) == 0
     assert_like(whole, out)
+
+
+def spent_tokens(folder):
+    return [int(spent) for spent in re.findall(r'"spent_tokens": ?([0-9]+)', (folder / "journal.jsonl").read_text())]
+
+
+def test_what_is_spent_of_a_budget_that_its_redis_has_lost_stays_spent(study, out, gate, server, url, workers):
+    worker = workers.start()
+    budget = streams.house_key(AGENDA, "agenda:budget")
+
+    def lose():
+        wait_until(lambda: journal_lines(out) >= 2)
+        server.command("HSET", budget, "spent_tokens", "400")
+        wait_until(lambda: 400 in spent_tokens(out))
+        server.command("DEL", budget)
+        wait_until(lambda: b"400" in server.command("HGET", budget, "spent_tokens"))
+        gate.touch()
+
+    words = (study, "--out", out, "--bus", url, "--share", AGENDA, "--budget-tokens", "1000")
+    done = run_here_while(lose, *words)
+    assert done.returncode == 0, done.stderr
+    assert worker.wait(60) == 0, worker.stderr.read()
+    assert spent_tokens(out)[-1] == 400
+
+
+def test_a_run_whose_redis_is_full_when_all_is_played_waits_to_remove_its_agenda(
+    study, out, gate, server, url, workers
+):
+    worker = workers.start()
+    run = begin(study, "--out", out, "--bus", url, "--share", AGENDA)
+    try:
+        wait_until(lambda: journal_lines(out) >= 1)
+        run.send_signal(signal.SIGSTOP)
+        gate.touch()
+        wait_until(lambda: server.command("XLEN", KEYS[0]) == b":0\r\n")
+        with full(server):
+            run.send_signal(signal.SIGCONT)
+            line_of(run, WAITING)
+        _, error = run.communicate(timeout=60)
+    finally:
+        run.kill()
+        run.communicate()
+    assert run.returncode == 0, error
+    assert worker.wait(60) == 0, worker.stderr.read()
 
 
 IMPATIENT = """

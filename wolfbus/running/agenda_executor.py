@@ -16,7 +16,7 @@ from wolfbus.bus import open_bus
 from wolfbus.errors import BusError, WolfError
 from wolfbus.files.printable import counted, error_in_words
 from wolfbus.running.results import failed_result, fetch_record
-from wolfbus.service.lifecycle import drain
+from wolfbus.service.lifecycle import Stopping, drain
 from wolfbus.service.outage import AWAY, OutageNotice
 from wolfbus.study.agenda import AGENDA_GONE, AgendaNote, FinishedGame
 from wolfbus.study.folder import ASIDE, set_aside
@@ -173,7 +173,9 @@ class AgendaExecutor(StudyExecutor):
         self._ended.set()
 
     def close(self, *, hasty: bool) -> None:
-        """Remove the agenda, so that its workers end; in haste, leave it to the run that resumes."""
+        """Remove the agenda, so that its workers end, as soon as its Redis takes writes; in haste, leave it to the run
+        that resumes.
+        """
         self._ended.set()
         if hasty:
             # a bus that is away is not waited for
@@ -182,16 +184,39 @@ class AgendaExecutor(StudyExecutor):
             self._bus.close()
         self._thread.join(_JOIN_S if hasty else None)
         with self._stack:
-            if self._budget is not None:
+            if hasty:
                 with contextlib.suppress(BusError):
-                    self._spent, _ = self._budget.look()
-            if not hasty:
-                with contextlib.suppress(BusError):
-                    self.look()
-            if not hasty:
-                self._agenda.remove(goes_on=self._goes_on)
-                if self._budget is not None:
-                    self._budget.remove()
+                    self._look_at_budget()
+            elif not self._is_shared:
+                self._remove()
+            else:
+                with Stopping() as stopping:
+                    self._notice.wait_for(self._remove, stopping)
+                    if stopping.requested:
+                        self._say("the agenda stays on its Redis, and its workers wait: all is played, nothing is lost")
+
+    def _remove(self) -> None:
+        """Take in what came last, and remove agenda and budget; may be repeated."""
+        self._look_at_budget()
+        self.look()
+        self._agenda.remove(goes_on=self._goes_on)
+        if self._budget is not None:
+            self._budget.remove()
+
+    def _look_at_budget(self) -> str | None:
+        """Ask what is spent, and open the budget again where its Redis has lost it.
+
+        Returns:
+            Why no more may be spent; None while more may.
+        """
+        if self._budget is None:
+            return None
+        state = self._budget.look()
+        if state is None:
+            self._spent = self._budget.open(self._spent)
+            return None
+        self._spent, refusal = state
+        return refusal
 
     def _run(self) -> None:
         try:
@@ -226,11 +251,9 @@ class AgendaExecutor(StudyExecutor):
         self.look(hasty=True)
         if self._ended.is_set():
             return False
-        if self._budget is not None:
-            self._spent, refusal = self._budget.look()
-            if refusal is not None:
-                self._news.put(Halt(refusal, budget=True))
-                return False
+        if (refusal := self._look_at_budget()) is not None:
+            self._news.put(Halt(refusal, budget=True))
+            return False
         if not self._agenda.is_open:
             if not self._is_shared:
                 raise BusError(AGENDA_GONE)
