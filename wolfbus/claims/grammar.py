@@ -221,7 +221,7 @@ def _plural_subject(words: StatementWords, place: int) -> tuple[list[int | None]
 
 def _role_first(words: StatementWords, place: int, role: Role) -> Iterator[FoundClaim]:
     """Yield what follows a role that stands first: "the Seer is me", "the Werewolves are Raj and Bea"."""
-    match = words.near(place, "role_first")
+    match = words.near(place, "role_first") or words.near(place, "lost")
     if match is None and words.in_class(place, "roles"):
         match = words.near(place, "apposed")
     if match is None:
@@ -261,8 +261,21 @@ def claims(words: StatementWords) -> tuple[FoundClaim, ...]:
         if meant(words, inspected.start)
         for target, night in ((inspected.target, inspected.night), *inspected.also)
     }
-    resolved = (_as_inspected(claim, nights) for claim in claims_told)
+    resolved = [_as_inspected(claim, nights) for claim in claims_told]
+    if not any(claim.kind == "inspection" for claim in resolved):
+        resolved += _acts_as_seer(words)
     return without_weaker((*resolved, *stances(words)))
+
+
+def _acts_as_seer(words: StatementWords) -> Iterator[FoundClaim]:
+    """Yield that the speaker is the Seer where it tells of what only the Seer does: "my divination", "I peeked Raj"."""
+    for place in range(len(words.tokens)):
+        if place in words.silent or not words.in_class(place, "seer_acts"):
+            continue
+        match = words.near(place, "seer_act")
+        if match is not None and meant(words, match.start(), of_self=True):
+            yield FoundClaim("role", None, ROLES["seer"])
+            return
 
 
 def _as_inspected(claim: FoundClaim, nights: Mapping[int | None, int | None]) -> FoundClaim:

@@ -6,12 +6,14 @@ Everything here takes time in proportion to the text, whatever it holds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
-from wolfbus.claims.lexicon import SPELLING, WORDS, coded, join_phrases, match_from
+from wolfbus.claims.lexicon import SPELLING, WORDS, any_of, coded, join_phrases, match_from
 from wolfbus.game.roles import FACTS
 from wolfbus.knowledge.marks import FIRST_MARK, MARK, MARKS, marked
 from wolfbus.messages.base import SeatName
@@ -23,6 +25,7 @@ CUT: Final = "\ufffc"
 """Stands where a quotation was."""
 STOPS: Final = frozenset(".?!")
 
+_HYPHENS: Final = str.maketrans("\u2010\u2011", "--")
 _PLAIN: Final = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201b\u02bc\u00b4`", "'"),
@@ -40,6 +43,15 @@ _SINGLE_QUOTED = re.compile(
     rf"(?<![\w{MARKS}])'(?!(?:cause|em|til|twas|tis|n)\b)(?=[\w{MARKS}])(?:[^']|'(?=\w))*(?:'|\Z)"
 )
 _MARK = re.compile(MARK)
+_TITLE = re.compile(
+    rf"\b(?:mr|mrs|ms|mx|dr|prof|miss|sir|madam)\b\.?\s*(?=[{MARKS}])|(?<=[{MARKS}])-(?:san|kun|chan|sama)\b"
+)
+_ABBREVIATED = re.compile(r"\b(mr|mrs|ms)\.(?=\s*\w)")
+_QUOTED_RESULT = re.compile(
+    r"\b(got|returned|back|up|as|verdict|result|(?:result|verdict|reading) (?:is|was)|result:)\s+"
+    r'"((?:not )?(?:an? )?[\w-]+)[.!]?"'
+)
+_CHAIR = re.compile(rf"\W*(?:{'|'.join(sorted(WORDS['chair'])).replace('_', ' ')})\s*:")
 _INNER = re.compile(rf"!(?=[\w{MARKS}])")
 _BULLET = re.compile(r"\s*(?:[-\u2022+]\s|\(?\d{1,2}[.)]\s|[-\u2022]$)\s*")
 _WORD = re.compile(rf"[{MARKS}]|'s\b|\.\.+|[^\W_]+(?:['\-/][^\W_{MARKS}]+)*%?|--?>|=>|--|[.?!]+(?=[\s)'{CUT}]|$)|[^\s]")
@@ -53,6 +65,9 @@ _NIGHTS: Final = {
 }
 # names that are words as well count only as they are spelt
 _COMMON: Final = WORDS["names_that_are_words"]
+_NO_NAMES: Final = any_of("names_that_are_words", "no_short_name", "role", "roles").union(SPELLING)
+_RESULTS: Final = any_of("role", "cleared", "condemned")
+_NAME_PART: Final = re.compile(r"[^\W_]+")
 
 
 def tokenize(text: str, speaker: str) -> tuple[list[str], frozenset[int], frozenset[int]]:
@@ -105,11 +120,36 @@ def player(mark: str, names: int) -> int | None:
 
 @lru_cache(maxsize=512)
 def _spellings(names: tuple[SeatName, ...]) -> tuple[SeatName, ...]:
-    """Return the names as they may be spelt, each player's at its place modulo their number; exact ones last."""
+    """Return the names as they may be spelt, each player's at its place modulo their number; exact ones last.
+
+    A name of two words may be written with another sign between them, or with none, and be shortened to the word that
+    no other player's name has: "Kyle" of "Kyle Travis".
+    """
+    parts = [_NAME_PART.findall(name) for name in names]
+    shared = Counter(part for words in parts for part in {word.lower() for word in words})
     spelt: list[SeatName] = []
+    for separator in ("", " ", "_", "-"):
+        joined = [separator.join(words) if len(words) > 1 else name for words, name in zip(parts, names, strict=True)]
+        spelt += [*(_cased(name, str.lower, names) for name in joined), *joined]
+    for place in (0, -1):
+        spelt += [
+            words[place] if len(words) > 1 and _is_short_name(words[place], shared) else name
+            for words, name in zip(parts, names, strict=True)
+        ]
     for form in (str.lower, str.upper):
-        spelt += [name if name.lower() in _COMMON or form(name) in names else form(name) for name in names]
+        spelt += [_cased(name, form, names) for name in names]
     return (*spelt, *names)
+
+
+def _cased(name: SeatName, form: Callable[[str], str], names: tuple[SeatName, ...]) -> SeatName:
+    """Return a name in lower or upper case; as it is where that is a word, or another player's name."""
+    return name if name.lower() in _COMMON or form(name) in names else form(name)
+
+
+def _is_short_name(part: str, shared: Counter[str]) -> bool:
+    """Return whether a part of a player's name names that player alone, and is not a word of the language as well."""
+    lower = part.lower()
+    return len(part) > 2 and part[0].isupper() and part.isalpha() and shared[lower] == 1 and lower not in _NO_NAMES
 
 
 def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[str, tuple[SeatName, ...]]:
@@ -118,7 +158,10 @@ def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[st
     The speaker comes first, if it plays, and the others as they are named: so texts that say the same of others are
     the same.
     """
-    words = marked(text[:LONGEST].replace(CUT, ""), _spellings(names)).translate(_PLAIN).lower().strip()
+    composed = tuple(unicodedata.normalize("NFC", name) for name in names)
+    text = unicodedata.normalize("NFC", text[:LONGEST].replace(CUT, "")).translate(_HYPHENS)
+    words = marked(text, _spellings(composed)).translate(_PLAIN).lower().strip()
+    words = _ABBREVIATED.sub(r"\1", _TITLE.sub("", words))
     words = _INNER.sub(" !_ ", words)
     marks = {speaker: chr(FIRST_MARK)} if speaker in names else {}
 
@@ -129,10 +172,18 @@ def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[st
     if words[:1] == '"' and words.find('"', 1) == len(words) - 1:
         words = words[1:-1]
     if '"' in words:
+        words = _QUOTED_RESULT.sub(_result_word, words)
         words = _DOUBLE_QUOTED.sub(_cut, words)
     if "'" in words:
         words = _SINGLE_QUOTED.sub(_cut, words)
     return words, tuple(marks)
+
+
+def _result_word(match: re.Match[str]) -> str:
+    """Return an inspection's result without the quotation marks round it: 'I got "human"'; anything else as it is."""
+    word = match[2].split()[-1]
+    word = SPELLING.get(word, word)
+    return f"{match[1]} {match[2]}" if word in _RESULTS else match[0]
 
 
 def _cut(match: re.Match[str]) -> str:
@@ -159,6 +210,9 @@ def _lines(text: str, speaker: str) -> Iterator[tuple[str, bool]]:
         bullet = _BULLET.match(line)
         item = bullet is not None and bullet.end() > 0
         body = line[bullet.end() :] if bullet is not None else line
+        if _CHAIR.match(body):
+            yield body, True
+            continue
         if not item:
             following = next((other for other in lines[place + 1 :] if other.strip()), "")
             heads = body.strip() and _BULLET.match(following) is not None
