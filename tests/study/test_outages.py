@@ -212,10 +212,18 @@ def test_a_run_that_nobody_plays_says_so_and_says_who_comes(study, out, gate, ur
 
 
 @contextmanager
-def worker_killed(_server, workers):
+def worker_killed(server, workers):
     workers.all[-3].kill()
     yield
+    before = playing(server)
     workers.start()
+    # one that comes when all is played waits for the next study of that name
+    wait_until(lambda: playing(server) - before)
+
+
+def playing(server):
+    """Return the houses of workers that have asked for games."""
+    return set(re.findall(rb"shared~[0-9a-f]{8}", server.command("ZRANGE", KEYS[6], "0", "-1")))
 
 
 @contextmanager
@@ -238,7 +246,7 @@ BREAKS = (
 @pytest.mark.soak
 @pytest.mark.timeout(600)
 def test_a_study_under_thirty_breaks_of_every_kind_is_played_once_and_proven(tmp_path, out, gate, server, url, workers):
-    games = 300
+    games = 700
     study = study_file(tmp_path, STUDY.replace("games = 16", f"games = {games}"))
     gate.touch()
     run = begin(study, "--out", out, "--bus", url, "--share", AGENDA)
