@@ -90,7 +90,8 @@ def play_shared(server: ModelServer, words: list[str | Path], out: Path, breaks:
             worker.terminate()
             worker.wait()
     if code:
-        sys.exit(f"the run ended with {code}")
+        errors = [game["error"] for game in json.loads((out / "study.json").read_text())["games"] if game.get("error")]
+        sys.exit("\n".join([f"the run ended with {code}", *errors]))
 
 
 def digests(out: Path) -> list[str]:

@@ -104,6 +104,9 @@ def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole
     assert (link.exists(*KEYS[:-1]), link.get(KEYS[-1])) == (0, "over")
     # for those that look later
     assert link.ttl(KEYS[-1]) > 0
+    of_workers = list(link.scan_iter(f"wolf:{{{AGENDA}~*"))
+    assert [key for key in of_workers if link.ttl(key) < 0] == []
+    assert of_workers
 
 
 @pytest.mark.parametrize("gate_opens", ["before", "after"])
@@ -225,7 +228,7 @@ def agenda(link):
 
 
 def take(agenda, who, count=9, lease_ms=60_000):
-    """Return entry, game, how often it was taken since it got further, who began it last, and how far it was then, of
+    """Return entry, game, how often it was begun since it got further, who began it last, and how far it was then, of
     each game that somebody takes.
     """
     return agenda("take", who, count, lease_ms)
@@ -240,7 +243,7 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda, link
     assert (agenda("renew", "slow", entry), agenda("give_back", "slow", entry)) == ([[entry, "quick"]], "")
     assert agenda("renew", "quick", entry, *others) == []
     assert (agenda("begin", "slow", entry, 1, 5), agenda("begin", "quick", entry, 1, 5)) == ("", "quick")
-    assert link.hgetall(KEYS[5]) == {"1": "quick", "1:progress": "5"}
+    assert link.hgetall(KEYS[5]) == {"1": "quick", "1:progress": "5", "1:begun": "1"}
     assert agenda("finish", entry, 1, "quick", "{}") == "quick"
     assert agenda("finish", entry, 1, "slow", "{}") == "quick"
     # said again after a break, it still counts
@@ -249,20 +252,25 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda, link
     assert agenda("renew", "quick", entry) == [[entry, ""]]
 
 
-def test_it_is_told_who_began_a_game_last_and_how_often_it_was_taken_since_it_got_further(agenda):
+def test_it_is_told_who_began_a_game_last_and_how_often_it_was_begun_since_it_got_further(agenda):
     # who takes it and dies before it begins has nothing of it that anybody could go on with
     for who, progress, before in (
         ("a", 0, [0, "", 0]),
         ("b", 7, [1, "a", 0]),
         ("c", None, [1, "b", 7]),
-        ("d", 7, [2, "b", 7]),
-        ("e", 9, [3, "d", 7]),
+        ("d", 7, [1, "b", 7]),
+        ("e", 9, [2, "d", 7]),
         ("f", 9, [1, "e", 9]),
     ):
         ((entry, game, *history),) = take(agenda, who, 1, lease_ms=0)
         assert (game, history) == ("1", before)
         if progress is not None:
             assert agenda("begin", who, entry, game, progress) == who
+
+
+def test_whoever_takes_a_game_and_dies_before_it_begins_is_not_counted_for_ever(agenda):
+    taken = [take(agenda, f"worker {number}", 1, lease_ms=0)[0][2] for number in range(12)]
+    assert taken == [0] * 10 + [10, 11]
 
 
 def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):

@@ -31,7 +31,7 @@ class ClaimedGame:
     Attributes:
         entry: its id on the agenda.
         game: the game.
-        times: how often it was taken before, since it last got any further, by workers that did not finish it.
+        times: how often it was begun before, since it last got any further, by workers that did not finish it.
         house: the house in which it was last begun or gone on with; "" for none that matters.
         progress: how far it had come then, >= 0.
     """

@@ -183,7 +183,7 @@ class RedisAgenda:
 
     def put_back(self, number: int) -> None:
         """Have a game played again, from its beginning, whose result does not hold."""
-        self._ask("HDEL", self._houses, str(number), f"{number}:progress", f"{number}:passed")
+        self._ask("HDEL", self._houses, str(number), f"{number}:progress", f"{number}:begun", f"{number}:passed")
         if number in self._standing():
             # somebody wrote that it is finished while another plays it
             self._ask("HDEL", self._done, str(number))

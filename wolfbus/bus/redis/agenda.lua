@@ -4,12 +4,13 @@
 -- KEYS  agenda: a stream of games with one consumer group · known: a set of the games that were put on it · done: a hash
 --       of game to who finished it · results: a stream of what came of games ·
 --       lease: ms for which a worker may be silent, as the first of them said · houses: a hash of game to who plays
---       it, of GAME:progress to how far it had come when that one began, and of GAME:passed to who left it to others ·
+--       it, of GAME:progress to how far it had come when that one began, of GAME:begun to how often it was begun since it
+--       got any further, and of GAME:passed to who left it to others ·
 --       workers: a sorted set of when each was last heard, in ms · waiting: stands while nobody counts as dead
 -- ARGV  post GAME… | again GAME… | lease MS | take WHO COUNT MS | begin WHO ENTRY GAME PROGRESS |
 --       renew WHO ENTRY… | give_back WHO ENTRY | pass_on WHO ENTRY GAME | leave WHO | finish ENTRY GAME WHO RESULT |
 --       drop ENTRY WHY | say WHAT
--- Returns how many games are new; the lease that holds; of each game taken its entry, the game, how often others took it
+-- Returns how many games are new; the lease that holds; of each game taken its entry, the game, how often others began it
 -- since it last got any further, who began it last, and how far it had come then; of each entry that WHO no longer holds
 -- the entry and who holds it, '' for nobody; WHO, where an entry was given back or passed on to somebody; or who
 -- finished the game, first of all. Nothing where there is no agenda any more. Whatever stands on a key may be anybody's:
@@ -18,6 +19,8 @@
 local agenda, known, done, results, lease, houses, workers, waiting, act =
   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], ARGV[1]
 local group = 'workers'
+-- Who dies before it begins a game was hardly killed by that game; but this often it may have been.
+local most_unbegun = 10
 local released_ms = 86400000 -- idle time of what was given back, so that whoever looks next takes it
 
 if act == 'post' or act == 'again' then
@@ -85,6 +88,8 @@ local function others_may(names, passers)
 end
 
 local function give_back(who, id)
+  local entry = redis.call('XRANGE', agenda, id, id)[1]
+  if entry then redis.call('HDEL', houses, entry[2][2] .. ':begun') end
   redis.call('XCLAIM', agenda, group, who, 0, id, 'IDLE', released_ms, 'RETRYCOUNT', 0, 'JUSTID')
 end
 
@@ -104,6 +109,7 @@ if act == 'take' then
       give_back(who, id)
     else
       local times = redis.call('XPENDING', agenda, group, id, id, 1)[1][4] - 1
+      if times < most_unbegun then times = tonumber(redis.call('HGET', houses, game .. ':begun') or '') or 0 end
       local progress = tonumber(redis.call('HGET', houses, game .. ':progress') or '') or 0
       taken[#taken + 1] = {id, game, times, redis.call('HGET', houses, game) or '', progress}
     end
@@ -127,10 +133,12 @@ if act == 'begin' then
   -- another may have taken it meanwhile
   if #redis.call('XPENDING', agenda, group, id, id, 1, who) == 0 then return '' end
   local before = tonumber(redis.call('HGET', houses, game .. ':progress') or '') or 0
+  local begun = (tonumber(redis.call('HGET', houses, game .. ':begun') or '') or 0) + 1
   if tonumber(progress) > before then
     redis.call('XCLAIM', agenda, group, who, 0, id, 'RETRYCOUNT', 1, 'JUSTID')
+    begun = 1
   end
-  redis.call('HSET', houses, game, who, game .. ':progress', progress)
+  redis.call('HSET', houses, game, who, game .. ':progress', progress, game .. ':begun', begun)
   return who
 end
 
