@@ -190,7 +190,8 @@ def subject(words: StatementWords, place: int) -> tuple[list[int | None], int]:
         match = words.near(place, table) if not (wolf and table == "own_unless_wolf") else None
         if match is not None:
             return [None], match.start()
-    if match := words.near(place, "named"):
+    match = words.near(place, "named") or (words.near(place, "titled") if not wolf else None)
+    if match is not None:
         return [words.player(match.start("who"))], match.start("who")
     if match := words.near(place, "spoken_to"):
         target = statement.addressed(words, match.start("you"), place)
