@@ -62,6 +62,18 @@ def test_a_game_is_read_by_keys(watched, stage):
     assert seen.page.locator(".now .thought").first.is_visible()
 
 
+def test_faces_have_letters_that_tell_them_apart_however_alike_names_begin(watched, stage):
+    seen = watched(f"{stage}/g/seven")
+    letters = "names => import('/static/faces.js').then(({ letters }) => letters(names))"
+    for names, expected in (
+        (["Raj", "Bea"], ["R", "B"]),
+        (["Minato", "Minako", "Mio"], ["Mt", "Mk", "Mio"]),
+        ([f"Player {number}" for number in range(1, 9)], [f"P{number}" for number in range(1, 9)]),
+        (["Al", "Alan"], ["Al", "Ala"]),
+    ):
+        assert seen.page.evaluate(letters, names) == expected
+
+
 def test_it_plays_by_itself_and_stops_when_told(watched, stage):
     seen = watched(f"{stage}/g/seven#n=26", alone=True)
     seen.page.clock.install()

@@ -7,16 +7,17 @@ const SHAPES = {
   Seer: "M20 2.5 37.5 20 20 37.5 2.5 20z",
   Doctor: "M12.5 3.5h15v9h9v15h-9v9h-15v-9h-9v-15h9z",
 };
-// of a role that has none of its own
+// of any other role
 const OTHER = "M20 2.5 36 11.5v17L20 37.5 4 28.5v-17z";
 const UNKNOWN = "M11 4.5h18q6.5 0 6.5 6.5v18q0 6.5-6.5 6.5H11q-6.5 0-6.5-6.5V11q0-6.5 6.5-6.5z";
 
-// The shortest beginnings of names that tell them apart, two letters at most.
+// The shortest beginnings of names that differ; of long ones the first and last sign.
 export function letters(names) {
   return names.map((name) => {
-    const signs = [...name];
-    const isUnique = names.filter((otherName) => [...otherName][0] === signs[0]).length < 2;
-    return signs.slice(0, isUnique ? 1 : 2).join("");
+    let start = "";
+    for (const sign of name) if (!start || names.filter((other) => other.startsWith(start))[1]) start += sign;
+    const signs = [...start];
+    return signs[4] ? signs[0] + signs.at(-1) : start;
   });
 }
 
@@ -29,13 +30,14 @@ export function shapeOf(seat) {
 }
 
 export function face(seats, name, shape = true) {
-  const place = seats.findIndex((seat) => seat.name === name);
+  const names = seats.map((seat) => seat.name);
+  const place = names.indexOf(name);
   const seat = seats[place] ?? { name };
-  const letter = place < 0 ? "?" : letters(seats.map((player) => player.name))[place];
+  const letter = letters(names)[place] ?? "?";
   return h(
     `svg.face${seat.left ? ".dead" : ""}${shape && seat.team === "werewolves" ? ".wolf" : ""}`,
     { viewBox: "0 0 40 40", "aria-hidden": "true", "--hue": hueOf(place, seats.length) },
     h("path", { d: shape ? shapeOf(seat) : UNKNOWN }),
-    h("text", { x: 20, y: letter.length > 1 ? 25.5 : 26.5, "font-size": letter.length > 1 ? 15 : 18 }, letter),
+    h("text", { x: 20, y: 27.5 - letter.length, "font-size": 21 - 3 * letter.length }, letter),
   );
 }
