@@ -124,7 +124,9 @@ def gather(
         RecordError: as `find` does. What is wrong with a single file is in `Gathered.files`.
     """
     criteria = criteria or Criteria()
-    collection = collect(paths, criteria.roles, as_recorded=criteria.as_recorded)
+    collection = collect(
+        paths, criteria.roles, as_recorded=criteria.as_recorded, played_again=criteria.include_played_again
+    )
     batches = [
         SourceBatch(tuple(sources), _blocks_of(sources, collection.blocks), criteria)
         for sources in _batches(collection.files)
@@ -185,7 +187,9 @@ def each_game(
         RecordError: as `find` does.
     """
     criteria = criteria or Criteria()
-    collection = collect(paths, criteria.roles, as_recorded=criteria.as_recorded)
+    collection = collect(
+        paths, criteria.roles, as_recorded=criteria.as_recorded, played_again=criteria.include_played_again
+    )
     # a game that is missing is noted under the path of its record, where another game's file may stand
     files: list[Source | FileNote] = [*collection.refused, *collection.files]
     for file in sorted(files, key=lambda file: str(file.path)):

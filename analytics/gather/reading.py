@@ -68,6 +68,7 @@ class Criteria:
         roles: run_meta.json of published logs; None to look beside each.
         include_differing: count records that are not what their study noted, or that the rules do not give.
         include_spoilt: count games that are spoilt: too many answers of a seat are defaults for want of a reply.
+        include_played_again: count games of no study that are others played again, by their digest.
         prover: makes what re-executes a record, one for each; None to re-execute none.
     """
 
@@ -78,6 +79,7 @@ class Criteria:
     roles: Path | None = None
     include_differing: bool = False
     include_spoilt: bool = False
+    include_played_again: bool = False
     prover: Callable[[], Prover] | None = None
 
 

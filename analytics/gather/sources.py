@@ -16,10 +16,11 @@ from analytics.annotations.file import Annotation, Annotations, annotations_in, 
 from wolfbus.errors import ConfigError, RecordError, reason_of
 from wolfbus.files.whole_file import open_file
 from wolfbus.record.published_log import is_paper_log, meta_beside, read_meta
-from wolfbus.record.reader import SUFFIXES, check_seals, open_lines
+from wolfbus.record.reader import SUFFIXES, check_seals, open_lines, read_checked
 from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifest, notes_of
 
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
+_SEED: Final = re.compile(rb'"seed":"([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Source:
         kind: a "record" of ours, or a log of the "paper"'s code; None if it is neither, or cannot be read.
         game: the game's id, by its first line; None where that does not tell.
         size: bytes.
+        seed: what its game was dealt from, by its first line; None where that does not tell.
         problem: why it cannot be read, None if it may.
         noted: what the study to which it belongs has noted of its game; None if it belongs to none.
         stray: why it is no record of the study in whose folder it stands; None if it is one, or in none.
@@ -41,6 +43,7 @@ class Source:
     kind: Literal["record", "paper"] | None
     game: str | None
     size: int
+    seed: str | None = None
     problem: str | None = None
     noted: NotedGame | None = None
     stray: str | None = None
@@ -190,21 +193,25 @@ def _peek(path: Path) -> Source:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            return Source(path, None, None, 0, "no regular file; it is passed over")
+            return Source(path, None, None, 0, problem="no regular file; it is passed over")
         size = status.st_size
         with closing(open_lines(path)) as lines:
             first = next(lines, None)
     except (OSError, RecordError) as error:
         reason = str(error).removeprefix(f"{path}: ")
-        return Source(path, None, None, 0, reason)
+        return Source(path, None, None, 0, problem=reason)
     if first is None:
-        return Source(path, None, None, size, "empty; there is no record in it")
+        return Source(path, None, None, size, problem="empty; there is no record in it")
     if is_paper_log(first):
         return Source(path, "paper", None, size)
-    match = _GAME.search(first)
     if sum(mark in first for mark in (b'"hash":"', b'"audience":', b'"type":"', b'"time":')) < 3:
-        return Source(path, None, None, size, "not a wolfbus record")
-    return Source(path, "record", match.group(1).decode() if match else None, size)
+        return Source(path, None, None, size, problem="not a wolfbus record")
+    return Source(path, "record", _member(_GAME, first), size, _member(_SEED, first))
+
+
+def _member(pattern: re.Pattern[bytes], line: bytes) -> str | None:
+    match = pattern.search(line)
+    return match.group(1).decode(errors="replace") if match is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,16 +256,20 @@ class Collection:
         return {study.id: study.manifest for study in self.studies}
 
 
-def collect(paths: Sequence[str | Path], roles: Path | None = None, *, as_recorded: bool = False) -> Collection:
+def collect(
+    paths: Sequence[str | Path], roles: Path | None = None, *, as_recorded: bool = False, played_again: bool = False
+) -> Collection:
     """Return what there is to read in folders and files; see `find`.
 
     Of files that hold the same game the one is read that its study has noted; of others the first that is whole; where
-    none is, the one that reaches furthest.
+    none is, the one that reaches furthest. A game that belongs to no study and is another one played again, by its
+    digest, is left out: it says nothing that the other does not.
 
     Args:
         paths: folders and files.
         roles: run_meta.json of published logs; None to look beside each.
         as_recorded: whether published logs are to be read as the paper's code stored them.
+        played_again: whether to read such games, too.
 
     Raises:
         RecordError: as `find` does; or annotations beside a file cannot be read.
@@ -288,6 +299,9 @@ def collect(paths: Sequence[str | Path], roles: Path | None = None, *, as_record
             refused.append(FileNote(str(source.path), source.game, 0, False, problem))
         else:
             files.append(source)
+    again = {} if played_again else _played_again(files)
+    refused += again.values()
+    files = [source for source in files if source.path not in again]
     planned = {
         game["game"]: Planned(study.id, game.get("number"), game.get("block") or game["game"])
         for study in studies
@@ -295,6 +309,42 @@ def collect(paths: Sequence[str | Path], roles: Path | None = None, *, as_record
     }
     refused += [*_missing(studies, holders.keys()), *_faults(studies)]
     return Collection(tuple(files), tuple(refused), tuple(studies), planned)
+
+
+def _played_again(sources: Iterable[Source]) -> dict[Path, FileNote]:
+    """Return a note on each game of no study that is another one played again, by the path of its record.
+
+    Only games that were dealt alike are read for it. Those of a study are all counted, for it planned each of them:
+    that what it varies changes nothing is a result.
+    """
+    by_seed: dict[str, list[Source]] = {}
+    for source in sources:
+        if source.seed is not None and source.stray is None:
+            by_seed.setdefault(source.seed, []).append(source)
+    notes: dict[Path, FileNote] = {}
+    for dealt_alike in by_seed.values():
+        if len(dealt_alike) < 2 or all(source.noted is not None for source in dealt_alike):
+            continue
+        first: dict[str, Path] = {}
+        for source in sorted(dealt_alike, key=lambda source: source.noted is None):
+            digest = _digest(source.path)
+            if digest is None:
+                continue
+            other = first.setdefault(digest, source.path)
+            if other != source.path and source.noted is None:
+                problem = f"the same game as {other}, played again (digest {digest[:12]}…); it is counted once"
+                notes[source.path] = FileNote(str(source.path), source.game, 0, False, problem)
+    return notes
+
+
+def _digest(path: Path) -> str | None:
+    """Return the digest of a game that was played to its end, and whose every line holds; None of any other."""
+    try:
+        with closing(open_lines(path)) as lines:
+            checked = read_checked(lines, lenient=True)
+    except RecordError:
+        return None
+    return checked.digest if checked.problem is None and checked.ended is not None else None
 
 
 def _by_game(folder: Path) -> dict[str | None, tuple[Annotations, ...]]:

@@ -67,7 +67,7 @@ def verify(
 
     if len(sources) > 1 and expect is not None:
         raise click.UsageError("--expect is about one STUDY or RECORD")
-    criteria = criteria_of(prove=prove, include_spoilt=True)
+    criteria = criteria_of(prove=prove, include_spoilt=True, include_played_again=True)
     gathered_sources = [(source, gather([source], criteria, workers=workers)) for source in sources]
     results = [_result(source, gathered) for source, gathered in gathered_sources]
     fine = True

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+import wolfbus
 from analytics.gather import Criteria, each_game, find, gather
 from analytics.tables import tables_of
 from moderator.engine.reexecution import Verifier
 from tests.analytics.script import measured, replies_of
 from tests.analytics.test_columns import same
 from tests.published_log import PUBLISHED
+from wolfbus.cli import run as command
 from wolfbus.errors import RecordError, WolfError
 
 
@@ -29,6 +31,10 @@ def into_study(folder: Path, **members: object) -> dict[str, str]:
         path.rename(folder / "records" / path.name)
     manifest_of(folder, **members)
     return ids
+
+
+def games_in(folder: Path) -> list[str]:
+    return [json.loads(path.read_bytes().splitlines()[0])["game"] for path in sorted(folder.glob("*.ndjson"))]
 
 
 def manifest_of(folder: Path, **members: object) -> dict[str, object]:
@@ -95,6 +101,25 @@ def test_one_game_in_two_files_counts_once(folder: Path):
     assert not note.counted
     assert note.problem == f"game {note.game} stands in {folder / '1.ndjson'}, too; it is read from there"
     assert gather([folder / "3.ndjson", folder / "3.ndjson"]).problems == ()
+
+
+def test_a_game_of_no_study_that_was_played_twice_counts_once_and_verifies_twice(folder: Path, capsys):
+    wolfbus.play("scripted*6,random*2", seed=1, out=folder, game="alike")
+    wolfbus.play("scripted*8", seed=1, out=folder, game="other")
+    gathered = gather([folder])
+    assert len(gathered.tables.ids) == 5
+    (note,) = gathered.problems
+    assert (note.path, note.counted) == (str(folder / "alike.ndjson"), False)
+    assert re.fullmatch(
+        rf"the same game as {folder}/1\.ndjson, played again \(digest [0-9a-f]{{12}}…\); it is counted once",
+        note.problem,
+    )
+    assert command(["verify", str(folder)]) == 0
+    assert "6 of 6 records:" in capsys.readouterr().out
+    # a study says what it planned
+    into_study(folder, study="s", games=[{"game": name} for name in games_in(folder)])
+    assert gather([folder]).problems == ()
+    assert len(gather([folder]).tables.ids) == 6
 
 
 def test_of_two_files_of_a_game_the_whole_one_is_read(folder: Path):
