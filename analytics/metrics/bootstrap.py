@@ -36,7 +36,7 @@ TELLING: Final = 8
 """Blocks of games below which nothing is called better than anything else: signs of fewer can be
 flipped too few ways.
 """
-FEW_BLOCKS: Final = f"fewer than {FEWEST_BLOCKS} games (blocks) to resample"
+FEW_BLOCKS: Final = f"fewer than {FEWEST_BLOCKS} games (blocks) in which it occurs"
 ALL_ALIKE: Final = "every draw gives the same"
 UNDEFINED_SHARE: Final = 0.05
 """Share of undefined draws, or rearrangements, above which there is no interval, or p-value."""

@@ -139,11 +139,12 @@ def agents(findings: Result, context: Context) -> TableBlock:
     truths, nothing = look(findings, "truth", "by_agent") or {}, {"value": None, "n": 0, "reason": "it said nothing"}
     silent = {"wolf_lie_rate": nothing, "confession_rate": nothing} if truths else {}
     modelled = look(findings, "abilities", "role", "agents") or {}
+    skills = look(findings, "skill", "agents") or {}
     rows = {
         name: {
             "games": look(findings, "agents", name, "games"),
             "both": _both([look(findings, "agents", name, "wins", side) for side in ("werewolves", "villagers")]),
-            "skill": _both([look(findings, "skill", "agents", name, side, "skill") for side in SIDES], "logit"),
+            "skill": _both([_bounded(look(skills, name, side, "skill")) for side in SIDES], "logit"),
             DETECTION: look(findings, "agents", name, DETECTION),
             "flags": _both([_bounded(look(modelled, name, what)) for what in ("sensitivity", "criterion")], "logit"),
             **truths.get(name, silent),
