@@ -37,7 +37,7 @@ class TextReader:
 
     def read(self, text: str, ask: Ask, view: SeatView) -> Answer:
         """Return what a text answers; one that cannot be used becomes an answer without content that says why."""
-        part = read(text, Question(ask.kind, ask.legal, view.names, view.config.bid_max))
+        part = read(text, Question(ask.kind, ask.legal, view.names, view.config.bid_max, view.config.max_statement))
         if part.content is None:
             return Answer(None, part.thought, raw=text[:_RAW_KEPT], fault=part.fault, note=part.note)
         reading = part.reading or "clean"

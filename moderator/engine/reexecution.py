@@ -17,6 +17,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.errors import MessageError, RecordError, RulesError
 from wolfbus.files.canonical import canonical
+from wolfbus.game.config import GameConfig
 from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
@@ -53,7 +54,7 @@ class Verifier:
         self.events = 0
         self._expected: deque[AnyEvent] = deque()
         self._open_batches: dict[int, Asked] = {}
-        self._bid_max = 0
+        self._config = GameConfig()
         self._declines: dict[SeatName, frozenset[str]] = {}
         self._segments = SegmentCheck()
         self._due: deque[tuple[int, SeatName]] = deque()
@@ -119,7 +120,7 @@ class Verifier:
             raise RecordError(f"seed {event.seed} deals {by_seed}; the record has {by_record}", line)
         self.opened = event
         self._declines = {seat.name: frozenset(seat.declines) for seat in event.seats}
-        self._bid_max = event.config.bid_max
+        self._config = event.config
         self._expect(Steps(event), 0)
         self._expected.popleft()
 
@@ -165,7 +166,7 @@ class Verifier:
         declines = event.kind in self._declines[event.seat]
         if declines != (event.outcome == "declined"):
             return f"its agent {'declines' if declines else 'answers'} {event.kind}, yet it is {event.outcome}"
-        return check_legal(event, asking, self._bid_max)
+        return check_legal(event, asking, self._config)
 
 
 def _excerpt(event: AnyEvent) -> str:

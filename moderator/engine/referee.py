@@ -18,6 +18,7 @@ from moderator.engine.questions import LostSteps, Questions
 from moderator.engine.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import MessageError, VersionError
+from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import Fault, Kind, Outcome
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
@@ -263,7 +264,7 @@ class Referee:
         fault, note = reply.fault, reply.note
         beside = {"thought": reply.thought, "raw": reply.raw, "consent": reply.consent}
         if content is not None:
-            fault, note = find_fault(content, request.asking.legal, self._config.bid_max, note)
+            fault, note = find_fault(content, request.asking.legal, self._config, note)
         elif fault is None or request.seat not in self._in_house:
             # an outsider's word on its own error counts for nothing
             fault = "unparseable"
@@ -317,18 +318,26 @@ def seat_of(request_id: str) -> SeatName:
 
 
 def find_fault(
-    content: Content, legal: tuple[SeatName | None, ...] | None, bid_max: int, note: str | None
+    content: Content, legal: tuple[SeatName | None, ...] | None, config: GameConfig, note: str | None
 ) -> tuple[Fault | None, str | None]:
     """Return what the rules have against a well-formed answer, and a line that says so; (None, note) if nothing."""
     if isinstance(content, Bid):
-        if not 0 <= content.bid <= bid_max:
-            return "illegal", f"bid {content.bid}: outside 0 to {bid_max}"
-    elif isinstance(content, Speech):
-        if not content.text.strip():
-            return "unparseable", "a blank statement"
+        if not 0 <= content.bid <= config.bid_max:
+            return "illegal", f"bid {content.bid}: outside 0 to {config.bid_max}"
+    elif isinstance(content, Speech) and not content.text.strip():
+        return "unparseable", "a blank statement"
+    elif (length := _public_length(content)) > (config.max_statement or length):
+        return "illegal", f"{length} characters: a statement has at most {config.max_statement}"
     elif isinstance(content, Ballot | Choice | Proposal):
         return _name_fault(content, legal or (), note)
     return None, note
+
+
+def _public_length(content: Content) -> int:
+    """Return how many characters of an answer everybody would hear."""
+    if isinstance(content, Speech):
+        return len(content.text)
+    return len(content.reason or "") if isinstance(content, Ballot) else 0
 
 
 def _name_fault(
@@ -345,13 +354,13 @@ def _name_fault(
     return "illegal", f"{target!r} is no legal answer here"
 
 
-def check_legal(answer: AnyAnswered, asking: Asking, bid_max: int) -> str | None:
+def check_legal(answer: AnyAnswered, asking: Asking, config: GameConfig) -> str | None:
     """Return why a recorded answer could not have been accepted, None if it could; replay asks this of every one."""
     if answer.content is None:
         return None if answer.outcome != "accepted" else "accepted without content"
     if answer.outcome != "accepted":
         return f"{answer.outcome}, yet it has content"
-    fault, note = find_fault(answer.content, asking.legal, bid_max, None)
+    fault, note = find_fault(answer.content, asking.legal, config, None)
     if fault is not None:
         return f"{fault}: {note}"
     return None if normalise(answer.content) == answer.content else "the label's kind contradicts its deceptive flag"

@@ -352,6 +352,9 @@ def _answer_from_page(
         return str(error)
     if isinstance(content, Bid) and not 0 <= content.bid <= config.bid_max:
         return f"a bid is a whole number from 0 to {config.bid_max}"
+    public = content.text if isinstance(content, Speech) else content.reason if isinstance(content, Ballot) else None
+    if len(public or "") > (config.max_statement or len(public or "")):
+        return f"a statement has at most {config.max_statement} characters"
     if isinstance(content, Ballot | Choice | Proposal) and ask.legal is not None and content.target not in ask.legal:
         return f"{name_of(content.target)} cannot be chosen here"
     thought, room = storable(thought or ""), room_for_words(config)

@@ -43,6 +43,8 @@ def answer_typed(line: str, ask: Ask, view: SeatView) -> Content | Typo:
     room = room_for_words(view.config)
     if len(line.encode()) > room:
         return Typo(f"That is too long; {room} bytes are read at most.")
+    if ask.kind in {"speak", "vote"} and len(line) > (view.config.max_statement or len(line)):
+        return Typo(f"That is too long; a statement has at most {view.config.max_statement} characters.")
     if ask.kind == "bid":
         bid = read_whole(line, view.config.bid_max)
         return Typo(printable(f"A bid {bid.why}.")) if isinstance(bid, Bad) else Bid(bid=bid.value)

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.decisions import why_no_text
 from players.llm.gateway import Gateway, Job
@@ -24,6 +24,9 @@ from wolfbus.messages.content import Ballot, Label, Speech
 from wolfbus.messages.requests import Ask
 from wolfbus.reading import Question, Read, read, read_parts
 from wolfbus.reading.text import without_thinking
+
+if TYPE_CHECKING:
+    from wolfbus.game.config import GameConfig
 
 _RAW_KEPT = 200_000
 _REPORTED: Final = (
@@ -43,10 +46,9 @@ class Turn:
         prompt: what is sent.
         seat: who is asked.
         names: all players.
-        bid_max: the highest bid.
+        config: the rules.
         deadline: monotonic time by which the reply must be there.
         hurried: whether that is sooner than usual.
-        attached: whether the label goes with the words, rather than by a request of its own.
     """
 
     asks: tuple[Ask, ...]
@@ -54,10 +56,9 @@ class Turn:
     prompt: Prompt
     seat: str
     names: tuple[str, ...]
-    bid_max: int
+    config: GameConfig
     deadline: float
     hurried: bool = False
-    attached: bool = False
 
     @property
     def answer_count(self) -> int:
@@ -83,15 +84,16 @@ class Turn:
         return {name: _answer_of(part, text) for name, part in self._read_parts(text).items()}
 
     def _read_parts(self, text: str) -> dict[str, Read]:
-        questions = {
-            part_name(ask.kind, ask.about): Question(ask.kind, ask.legal, self.names, self.bid_max, DESCRIPTIONS)
-            for ask in self.asks
-        }
+        questions = {part_name(ask.kind, ask.about): self._question(ask.kind, ask.legal) for ask in self.asks}
         if self.labels:
-            questions["label"] = Question("assess_own", None, self.names, self.bid_max, DESCRIPTIONS)
+            questions["label"] = self._question("assess_own", None)
         elif len(self.asks) == 1:
             return {name: read(text, question) for name, question in questions.items()}
         return read_parts(text, questions)
+
+    def _question(self, kind: Kind, legal: tuple[str | None, ...] | None) -> Question:
+        rules = self.config
+        return Question(kind, legal, self.names, rules.bid_max, rules.max_statement, DESCRIPTIONS)
 
 
 def _answer_of(part: Read, text: str) -> Answer:
@@ -200,10 +202,7 @@ class ModelBrain(Agent):
             return None
         outlet.segments(prompt.fresh)
         deadline, hurried = self._deadline(group, view)
-        config = view.config
-        return Turn(
-            group, labels, prompt, view.me, view.names, config.bid_max, deadline, hurried, attached=config.labels_words
-        )
+        return Turn(group, labels, prompt, view.me, view.names, view.config, deadline, hurried)
 
     def _deadline(self, group: Sequence[Ask], view: SeatView) -> tuple[float, bool]:
         """Return until when a reply is worth waiting for, in monotonic time, and whether that is less than usual."""
@@ -308,7 +307,7 @@ class ModelBrain(Agent):
             if answer.content is None and not last:
                 unread.append(name)
                 continue
-            if turn.labels and turn.attached:
+            if turn.labels and turn.config.labels_words:
                 answer = _labelled(answer, answers.get("label"))
             elif turn.labels:
                 self._keep_label(answer, answers.get("label"))

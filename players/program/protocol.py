@@ -263,7 +263,7 @@ def read_reply(line: bytes, ask: Ask, view: SeatView) -> Answer:
         text = line.decode()
     except UnicodeDecodeError:
         return unusable(line, "the reply is not UTF-8")
-    result = read(text, Question(ask.kind, legal=ask.legal, names=view.names, bid_max=view.config.bid_max))
+    result = read(text, Question(ask.kind, ask.legal, view.names, view.config.bid_max, view.config.max_statement))
     if result.content is None:
         return Answer(None, thought=result.thought, raw=text, fault=result.fault or "unparseable", note=result.note)
     reading = result.reading or "clean"

@@ -202,6 +202,14 @@ def test_bid_max_is_the_highest_bid(bid, outcome):
     assert SingleRequest(bid_max=20).send(content={"bid": bid}).outcome == outcome
 
 
+@pytest.mark.parametrize(("kind", "member"), [("speak", "text"), ("vote", "reason")])
+def test_max_statement_bounds_what_is_published_whoever_says_it(kind, member):
+    for length, fault in ((40, None), (41, "illegal")):
+        single = SingleRequest(kind, legal=("Vic",), max_statement=40)
+        answer = single.send(content=CONTENTS[kind] | {member: "x" * length})
+        assert (answer.fault, answer.note) == (fault, fault and "41 characters: a statement has at most 40")
+
+
 def test_only_absent_seats_have_the_shorter_time():
     referee = referee_of(absent_grace=0.5, deadlines=Deadlines(bid=30.0))
     requests = referee.ask(batch_of("bid", "Wim", "Vic", "Von"), {"Vic"})

@@ -12,7 +12,7 @@ from tests.llm.tables import tables
 from tests.reading.test_corpus import CORPUS, NAMES, VOTABLE
 from tests.reading.test_properties import anything
 from wolfbus.game.vocabulary import Kind
-from wolfbus.messages.content import CONTENT, Bid, Content, Judgement, Label, Speech
+from wolfbus.messages.content import CONTENT, Ballot, Bid, Content, Judgement, Label, Speech
 from wolfbus.reading import Question, read, read_parts
 
 BID, J12, J13 = Question("bid"), Question("assess_other"), Question("assess_other")
@@ -90,6 +90,14 @@ def test_several_answers_in_one_reply_are_read_each_for_itself(reply: dict[str, 
 )
 def test_what_is_wrong_with_a_part_can_be_sent_back_to_the_model(text: str, note: str) -> None:
     assert read_parts(text, ONE)["bid"].note == note
+
+
+def test_a_statement_that_is_longer_than_the_rules_allow_can_be_sent_back_and_a_reason_is_left_out() -> None:
+    said = read('{"text": "It was Bram, no doubt."}', Question("speak", max_statement=10))
+    assert (said.fault, said.note) == ("illegal", '"text" has 22 characters, and a statement may have 10')
+    vote = Question("vote", names=("Bram",), max_statement=10)
+    voted = read('{"target": "Bram", "reason": "He dodged, all day long."}', vote)
+    assert (voted.content, voted.reading) == (Ballot(target="Bram", reason=None), "coerced")
 
 
 def test_each_part_has_its_own_thought_and_one_beside_them_goes_to_the_first() -> None:

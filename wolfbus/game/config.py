@@ -108,6 +108,11 @@ class GameConfig(BaseModel):
 
     vote_reasons: bool = True
     """Publish each given reason of a vote as a statement, labelled and judged."""
+    max_statement: Annotated[int, Field(ge=40, le=65_536)] | None = Field(
+        default=None, exclude_if=lambda most: most is None
+    )
+    """Most characters of a statement, or of a vote's published reason; a longer one is no legal answer. None for any
+    number; not written then."""
     self_vote: bool = False
     """Whether a player may vote for itself."""
     max_rounds: Annotated[int, Field(ge=1, le=1000)] = 10

@@ -60,6 +60,7 @@ class Question:
         legal: names that may be answered, None among them for nobody or abstaining; None if that is not known.
         names: all players, living or not.
         bid_max: the highest legal bid.
+        max_statement: characters that a statement or a vote's reason may have; None for any number.
         descriptions: words by which the prompt described texts; a copy of them is no text.
     """
 
@@ -67,6 +68,7 @@ class Question:
     legal: Sequence[str | None] | None = None
     names: Sequence[str] = ()
     bid_max: int = 10
+    max_statement: int | None = None
     descriptions: tuple[str, ...] = ()
 
     def part_for(self, key: str) -> AnswerPart | None:
@@ -218,14 +220,22 @@ def _value(question: Question, part: AnswerPart, value: Any) -> Value:
         return Got(*read_claims(value, question.names))
     if part.shape == "label":
         return _read_label(question, value)
-    if part.public and isinstance(words := read_words(value), Got):
-        if without_thinking(words.value).thoughts or holds_channels(words.value):
-            return Bad("unparseable", "holds private thoughts between tags")
-        if holds_marked_thoughts(words.value):
-            return Bad("unparseable", "holds private thoughts, marked as such")
+    if part.public and isinstance(words := read_words(value), Got) and (why := _unfit(question, words.value)):
+        return why
     if part.shape == "words" and isinstance(value, str) and is_placeholder(value, question.descriptions):
         return Bad("unparseable", f"must be words of your own, not {quoted(value)}")
     return _READERS[part.shape](value)
+
+
+def _unfit(question: Question, words: str) -> Bad | None:
+    """Return why words are not to be published, None if they are."""
+    if without_thinking(words).thoughts or holds_channels(words):
+        return Bad("unparseable", "holds private thoughts between tags")
+    if holds_marked_thoughts(words):
+        return Bad("unparseable", "holds private thoughts, marked as such")
+    if question.kind in {"speak", "vote"} and len(words) > (question.max_statement or len(words)):
+        return Bad("illegal", f"has {len(words)} characters, and a statement may have {question.max_statement}")
+    return None
 
 
 def holds_marked_thoughts(text: str) -> bool:

@@ -131,7 +131,7 @@ class StatementDraws(Closable):
         actor = SeatActor.start_in(self._pool, opened.game, seat, agent, talk)
         try:
             speech = talk.answer(actor, seat, scene.floor())
-            if not isinstance(speech, Speech) or find_fault(speech, None, opened.config.bid_max, None)[0] is not None:
+            if not isinstance(speech, Speech) or find_fault(speech, None, opened.config, None)[0] is not None:
                 return None, None
             if not labels or opened.config.label == "with":
                 return speech, speech.label

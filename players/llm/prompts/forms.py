@@ -72,7 +72,22 @@ _TEXTS: Final[Mapping[str, _Text]] = {
 DESCRIPTIONS: Final = tuple(f"string of at most {text.longest} characters, {text.words}" for text in _TEXTS.values())
 """How prompts describe these members: a text that copies one is no answer."""
 
+_PUBLIC: Final = frozenset({"text", "reason"})
+"""Those that are published as statements."""
+
 _MOST_BIDS_LISTED: Final = 100
+
+
+class Bounds(NamedTuple):
+    """What the rules allow in answers.
+
+    Attributes:
+        bid: the highest bid.
+        statement: characters of a statement at most; None for any number.
+    """
+
+    bid: int
+    statement: int | None
 
 
 class FormPart(NamedTuple):
@@ -126,12 +141,12 @@ def part_name(kind: Kind, about: int | None) -> str:
 
 
 @lru_cache(maxsize=512)
-def worded_form(parts: tuple[FormPart, ...], *, bid_max: int, reasons: bool, together: bool) -> WordedForm:
+def worded_form(parts: tuple[FormPart, ...], bounds: Bounds, *, reasons: bool, together: bool) -> WordedForm:
     """Return the form for a reply.
 
     Args:
         parts: what is asked for, in the order of the form.
-        bid_max: the highest bid.
+        bounds: what the rules allow.
         reasons: whether votes have public reasons.
         together: whether the reply has a member per part; if not, there is one part, and the reply is its object.
 
@@ -140,7 +155,7 @@ def worded_form(parts: tuple[FormPart, ...], *, bid_max: int, reasons: bool, tog
     """
     kinds = dict.fromkeys(part.kind for part in parts)
     name = "_and_".join(kinds)
-    groups = [(part_name(part.kind, part.about), _members(part, bid_max, reasons)) for part in parts]
+    groups = [(part_name(part.kind, part.about), _members(part, bounds, reasons)) for part in parts]
     if not together:
         return worded(name, groups[0][1])
     if len({group for group, _ in groups}) < len(groups):
@@ -160,24 +175,25 @@ def worded(name: str, members: Sequence[Member]) -> WordedForm:
     return WordedForm(Form(name, _object(members)), f"{FORM_LINE}\n{_lines(members)}")
 
 
-def _members(part: FormPart, bid_max: int, reasons: bool) -> list[Member]:
+def _members(part: FormPart, bounds: Bounds, reasons: bool) -> list[Member]:
     keys = [key for key in _KEYS[part.kind] if key != "reason" or reasons]
-    return [Member(key, *_value(key, part, bid_max)) for key in keys]
+    return [Member(key, *_value(key, part, bounds)) for key in keys]
 
 
-def _value(key: str, part: FormPart, bid_max: int) -> tuple[dict[str, Any], str]:
+def _value(key: str, part: FormPart, bounds: Bounds) -> tuple[dict[str, Any], str]:
     """Return the schema of a member's value, and the words for it."""
     if (text := _TEXTS.get(key)) is not None:
-        words = f"string of at most {text.longest} characters, {text.words}"
-        schema: dict[str, Any] = {"type": "string", "description": text.words, "maxLength": text.longest}
+        longest = min(text.longest, bounds.statement or text.longest) if key in _PUBLIC else text.longest
+        words = f"string of at most {longest} characters, {text.words}"
+        schema: dict[str, Any] = {"type": "string", "description": text.words, "maxLength": longest}
         if key == "reason":
             schema |= {"type": ["string", "null"], "description": f"{text.words}, or null for none"}
             words += ", or null"
         return schema, words
     if key == "bid":
-        hint = f"whole number 0 to {bid_max}"
+        hint = f"whole number 0 to {bounds.bid}"
         # strict mode knows no bounds on every server, but enums everywhere
-        listed = {"enum": list(range(bid_max + 1))} if bid_max < _MOST_BIDS_LISTED else {}
+        listed = {"enum": list(range(bounds.bid + 1))} if bounds.bid < _MOST_BIDS_LISTED else {}
         return {"type": "integer", "description": hint, **listed}, hint
     if key == "deceptive":
         return {"type": "boolean"}, "true or false"

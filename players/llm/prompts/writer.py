@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, WordedForm, part_name, worded_form
+from players.llm.prompts.forms import FORM_LINE, LABEL, Bounds, FormPart, WordedForm, part_name, worded_form
 from players.llm.prompts.quoting import one_line, reply_shown, unmarked
 from players.llm.prompts.story import ASSESSING, Story
 from players.llm.provider import Form, Message
@@ -256,7 +256,9 @@ def _form(asks: Sequence[Ask], view: SeatView, *, with_label: bool) -> WordedFor
     if not together:
         # the form does not depend on the number of the statement: one for all
         parts = [parts[0]._replace(about=None)]
-    return worded_form(tuple(parts), bid_max=view.config.bid_max, reasons=view.config.vote_reasons, together=together)
+    rules = view.config
+    bounds = Bounds(rules.bid_max, rules.max_statement)
+    return worded_form(tuple(parts), bounds, reasons=rules.vote_reasons, together=together)
 
 
 def _legal(ask: Ask, view: SeatView) -> tuple[str | None, ...] | None:
