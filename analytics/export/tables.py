@@ -34,32 +34,25 @@ class ExportedGame:
 
     note: FileNote
     planned: Planned | None
-    id: ClassVar[Derived[Annotated[str, Column("the game", name="game_id")]]] = Derived(lambda game: game.rows.game)
-    study: ClassVar[
-        Derived[Annotated[str | None, Column("the study that it was played in", _NO_STUDY, category=True)]]
-    ] = Derived(lambda game: None if game.planned is None else game.planned.study)
-    number: ClassVar[Derived[Annotated[int | None, Column("its number in the study", _NO_STUDY)]]] = Derived(
-        lambda game: None if game.planned is None else game.planned.number
+    id: ClassVar[Derived[str]] = Derived(lambda game: game.rows.game, Column("the game", name="game_id"))
+    study: ClassVar[Derived[str | None]] = Derived(
+        lambda game: None if game.planned is None else game.planned.study,
+        Column("the study that it was played in", _NO_STUDY, category=True),
     )
-    block: ClassVar[
-        Derived[
-            Annotated[
-                str,
-                Column("games of one block belong together: resample blocks, not games; a game of no study is its own"),
-            ]
-        ]
-    ] = Derived(lambda game: game.id if game.planned is None else game.planned.block)
-    file: ClassVar[Derived[Annotated[str, Column("name of the file it was read from")]]] = Derived(
-        lambda game: game.note.path.replace("\\", "/").rsplit("/", 1)[-1]
+    number: ClassVar[Derived[int | None]] = Derived(
+        lambda game: None if game.planned is None else game.planned.number, Column("its number in the study", _NO_STUDY)
     )
-    problem: ClassVar[
-        Derived[
-            Annotated[
-                str | None,
-                Column("why the file does not hold to its end; what stands before is exported", "it does"),
-            ]
-        ]
-    ] = Derived(lambda game: None if game.note.problem is None else printable(game.note.problem, 2 * NOTE_SHOWN))
+    block: ClassVar[Derived[str]] = Derived(
+        lambda game: game.id if game.planned is None else game.planned.block,
+        Column("games of one block belong together: resample blocks, not games; a game of no study is its own"),
+    )
+    file: ClassVar[Derived[str]] = Derived(
+        lambda game: game.note.path.replace("\\", "/").rsplit("/", 1)[-1], Column("name of the file it was read from")
+    )
+    problem: ClassVar[Derived[str | None]] = Derived(
+        lambda game: None if game.note.problem is None else printable(game.note.problem, 2 * NOTE_SHOWN),
+        Column("why the file does not hold to its end; what stands before is exported", "it does"),
+    )
     rows: Annotated[GameRows, Nested]
     lines: Annotated[int, Column("lines of the record that hold; 0 for a published log")] = 0
     digest: Annotated[
@@ -69,8 +62,8 @@ class ExportedGame:
             "the file does not hold to the game's end, or a published log",
         ),
     ] = None
-    config: ClassVar[Derived[Annotated[str | None, Column("all rules, as JSON", FOREIGN)]]] = Derived(
-        lambda game: _rules(game.rows)
+    config: ClassVar[Derived[str | None]] = Derived(
+        lambda game: _rules(game.rows), Column("all rules, as JSON", FOREIGN)
     )
 
 

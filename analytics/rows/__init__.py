@@ -116,12 +116,14 @@ class GameRows:
 
     game: str
     seats: Mapping[SeatName, SeatRow]
-    wolfbus: ClassVar[
-        Derived[Annotated[str | None, Column("version of the wolfbus that moderated", FOREIGN, category=True)]]
-    ] = Derived(lambda rows: None if rows.opened is None else rows.opened.version)
-    started: ClassVar[
-        Derived[Annotated[float | None, Column("when it was opened", FOREIGN, unit="seconds since 1970-01-01 UTC")]]
-    ] = Derived(lambda rows: None if rows.opened is None else rows.opened.started)
+    wolfbus: ClassVar[Derived[str | None]] = Derived(
+        lambda rows: None if rows.opened is None else rows.opened.version,
+        Column("version of the wolfbus that moderated", FOREIGN, category=True),
+    )
+    started: ClassVar[Derived[float | None]] = Derived(
+        lambda rows: None if rows.opened is None else rows.opened.started,
+        Column("when it was opened", FOREIGN, unit="seconds since 1970-01-01 UTC"),
+    )
     seed: Annotated[str, Column("what every draw of the game follows from", FOREIGN)] = ""
     protocol: Annotated[Protocol, Column("how model players were asked")] = "paper"
     label: Annotated[LabelTime, Column("when speakers labelled their words: after them, with them, or both")] = "after"
@@ -153,17 +155,16 @@ class GameRows:
     night_count: Annotated[int, Column("nights played", name="nights")] = 0
     debate_turns: Annotated[int, Column("turns of debate, silent ones included")] = 0
     voting_rounds: Annotated[int, Column("votes held")] = 0
-    seat_count: ClassVar[Derived[Annotated[int, Column("players", name="seats")]]] = Derived(
-        lambda rows: len(rows.seats)
+    seat_count: ClassVar[Derived[int]] = Derived(lambda rows: len(rows.seats), Column("players", name="seats"))
+    statement_count: ClassVar[Derived[int]] = Derived(
+        lambda rows: len(rows.statements), Column("statements made: its rows in that table", name="statements")
     )
-    statement_count: ClassVar[
-        Derived[Annotated[int, Column("statements made: its rows in that table", name="statements")]]
-    ] = Derived(lambda rows: len(rows.statements))
-    judgement_count: ClassVar[
-        Derived[Annotated[int, Column("judgements asked for and joined: its rows in that table", name="judgements")]]
-    ] = Derived(lambda rows: len(rows.judgements))
-    call_count: ClassVar[Derived[Annotated[int, Column("model calls: its rows in that table", name="calls")]]] = (
-        Derived(lambda rows: len(rows.call_rows))
+    judgement_count: ClassVar[Derived[int]] = Derived(
+        lambda rows: len(rows.judgements),
+        Column("judgements asked for and joined: its rows in that table", name="judgements"),
+    )
+    call_count: ClassVar[Derived[int]] = Derived(
+        lambda rows: len(rows.call_rows), Column("model calls: its rows in that table", name="calls")
     )
     critical_path: Annotated[int, Column("model calls of the longest chain that had to wait for one another")] = 0
     seconds: Annotated[float | None, Column("from the opening to the latest event", FOREIGN, unit="seconds")] = None

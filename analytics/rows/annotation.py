@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final, Literal, TypeAlias, get_args
 
-from analytics.rows.fields import Column, Derived, GameId, key, statement_id
+from analytics.rows.fields import Column, Derived, GameId, statement_in
 from wolfbus.files.canonical import canonical
 from wolfbus.game.vocabulary import Deception
 
@@ -27,9 +27,7 @@ _A_MONITOR: Final = "a monitor, which is not asked"
 class AnnotationRow:
     """What one annotator makes of one statement."""
 
-    statement_id: ClassVar[Derived[Annotated[str, key("the statement", "statements")]]] = Derived(
-        lambda row: statement_id(row.game, row.statement)
-    )
+    statement_id: ClassVar[Derived[str]] = statement_in("the statement")
     game: GameId
     statement: Annotated[int, Column("the statement's number within the game, from 1")]
     annotator: Annotated[str, Column("name of the annotator: of its file in `annotations/`", category=True)]
@@ -45,19 +43,14 @@ class AnnotationRow:
     ] = None
     kind: Annotated[Deception | None, Column("the kind of deception that a person sees", "a model")] = None
     stances: Mapping[str, Stance] | None = field(default=None)
-    stances_text: ClassVar[
-        Derived[
-            Annotated[
-                str | None,
-                Column(
-                    "how it stands to every other living player, as JSON: against, hedged against, none, hedged for, "
-                    "for",
-                    _A_MONITOR,
-                    name="stances",
-                ),
-            ]
-        ]
-    ] = Derived(lambda row: None if row.stances is None else canonical(dict(row.stances)).decode())
+    stances_text: ClassVar[Derived[str | None]] = Derived(
+        lambda row: None if row.stances is None else canonical(dict(row.stances)).decode(),
+        Column(
+            "how it stands to every other living player, as JSON: against, hedged against, none, hedged for, for",
+            _A_MONITOR,
+            name="stances",
+        ),
+    )
     werewolf: Annotated[float | None, Column("how likely the speaker is a Werewolf", "no monitor", unit="share")] = None
     werewolf_masked: Annotated[
         float | None, Column("the same with the names of roles masked", "no monitor", unit="share")

@@ -22,6 +22,7 @@ from analytics.rows.fields import (
     key,
     name,
     role,
+    seat_id,
     seat_in,
 )
 from wolfbus.files.canonical import canonical
@@ -67,13 +68,13 @@ class TimedEvent(Generic[E]):
 class SeatRow:
     """One player, in seating order, and how the game went for it so far."""
 
-    seat_id: ClassVar[Derived[Annotated[str, key("the seat: `GAME:NAME`")]]] = seat_in("name")
+    seat_id: ClassVar[Derived[str]] = Derived(lambda row: seat_id(row.game, row.name), key("the seat: `GAME:NAME`"))
     game: GameId
     place: Annotated[int, Column("place in seating order, from 1")]
     name: Annotated[SeatName, name("the player's name; it means nothing across games")]
     role: Annotated[Role, role("its")]
-    team: ClassVar[Derived[Annotated[Team, Column("the side it wins with", values=("villagers", "werewolves"))]]] = (
-        Derived(lambda row: team_of(row.role))
+    team: ClassVar[Derived[Team]] = Derived(
+        lambda row: team_of(row.role), Column("the side it wins with", values=("villagers", "werewolves"))
     )
     agent: Annotated[str, agent("it")]
     process: Annotated[str, Column("the process that played it", category=True)]
@@ -144,11 +145,9 @@ class CallRow:
         call: the call as its agent reported it, with prompt and reply.
     """
 
-    call_id: ClassVar[Derived[Annotated[str, key("the call: `GAME:LINE`")]]] = Derived(
-        lambda row: call_id(row.game, row.line)
-    )
+    call_id: ClassVar[Derived[str]] = Derived(lambda row: call_id(row.game, row.line), key("the call: `GAME:LINE`"))
     game: GameId
-    seat_id: ClassVar[Derived[Annotated[str, key("for which seat it was made", "seats")]]] = seat_in("seat")
+    seat_id: ClassVar[Derived[str]] = seat_in("seat", "for which seat it was made")
     line: Annotated[int, Column("line of the record on which it stands")]
     time: Annotated[float, Column("when it was reported, from the opening of the game", unit="seconds")]
     seat: Annotated[SeatName, name("the seat's name")]
@@ -247,37 +246,28 @@ class NightRow:
 
     game: GameId
     round: Round
-    target_id: ClassVar[Derived[Annotated[str | None, key("whom the wolves went for", "seats", _NOBODY)]]] = seat_in(
-        "target"
-    )
+    target_id: ClassVar[Derived[str | None]] = seat_in("target", "whom the wolves went for", _NOBODY)
     target: Annotated[SeatName | None, name("that player's name", _NOBODY)]
     target_role: Annotated[Role | None, role("that player's", _NOBODY)] = None
     protected: tuple[SeatName, ...]
-    protections: ClassVar[
-        Derived[
-            Annotated[
-                int,
-                Column("how many players doctors protected, one twice if two doctors chose it", name="protected"),
-            ]
-        ]
-    ] = Derived(lambda row: len(row.protected))
-    blocked: ClassVar[Derived[Annotated[bool | None, Column("whether a doctor saved the target", _NOBODY)]]] = Derived(
-        lambda row: None if row.target is None else row.target in row.protected and row.died is None
+    protections: ClassVar[Derived[int]] = Derived(
+        lambda row: len(row.protected),
+        Column("how many players doctors protected, one twice if two doctors chose it", name="protected"),
+    )
+    blocked: ClassVar[Derived[bool | None]] = Derived(
+        lambda row: None if row.target is None else row.target in row.protected and row.died is None,
+        Column("whether a doctor saved the target", _NOBODY),
     )
     died: SeatName | None
-    died_id: ClassVar[Derived[Annotated[str | None, key("who died", "seats", "nobody did")]]] = seat_in("died")
-    night: ClassVar[
-        Derived[
-            Annotated[
-                str,
-                Column(
-                    "what came of it: the wolves went for nobody, a doctor saved the target, it died",
-                    name="result",
-                    values=NIGHTS,
-                ),
-            ]
-        ]
-    ] = Derived(lambda row: NIGHTS[0 if row.target is None else 1 if row.died is None else 2])
+    died_id: ClassVar[Derived[str | None]] = seat_in("died", "who died", "nobody did")
+    night: ClassVar[Derived[str]] = Derived(
+        lambda row: NIGHTS[0 if row.target is None else 1 if row.died is None else 2],
+        Column(
+            "what came of it: the wolves went for nobody, a doctor saved the target, it died",
+            name="result",
+            values=NIGHTS,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,8 +276,8 @@ class InspectionRow:
 
     game: GameId
     round: Round
-    seer_id: ClassVar[Derived[Annotated[str, key("who inspects", "seats")]]] = seat_in("seer")
-    target_id: ClassVar[Derived[Annotated[str, key("whom", "seats")]]] = seat_in("target")
+    seer_id: ClassVar[Derived[str]] = seat_in("seer", "who inspects")
+    target_id: ClassVar[Derived[str]] = seat_in("target", "whom")
     seer: Annotated[SeatName, name("the Seer's name")]
     seer_agent: Annotated[str, agent("the Seer")]
     target: Annotated[SeatName, name("the target's name")]
@@ -301,8 +291,8 @@ class ProtectionRow:
 
     game: GameId
     round: Round
-    doctor_id: ClassVar[Derived[Annotated[str, key("who protects", "seats")]]] = seat_in("doctor")
-    target_id: ClassVar[Derived[Annotated[str, key("whom", "seats")]]] = seat_in("target")
+    doctor_id: ClassVar[Derived[str]] = seat_in("doctor", "who protects")
+    target_id: ClassVar[Derived[str]] = seat_in("target", "whom")
     doctor: Annotated[SeatName, name("the Doctor's name")]
     doctor_agent: Annotated[str, agent("the Doctor")]
     target: Annotated[SeatName, name("the target's name; a Doctor may protect itself")]
@@ -318,14 +308,12 @@ class ProtectionRow:
 class WhisperRow:
     """What a Werewolf proposed to its partners at night."""
 
-    whisper_id: ClassVar[Derived[Annotated[str, key("the whisper: `GAME:ROUND.TURN:WOLF`")]]] = Derived(
-        lambda row: f"{row.game}:{row.round}.{row.turn}:{row.wolf}"
+    whisper_id: ClassVar[Derived[str]] = Derived(
+        lambda row: f"{row.game}:{row.round}.{row.turn}:{row.wolf}", key("the whisper: `GAME:ROUND.TURN:WOLF`")
     )
     game: GameId
-    wolf_id: ClassVar[Derived[Annotated[str, key("who whispers", "seats")]]] = seat_in("wolf")
-    target_id: ClassVar[Derived[Annotated[str | None, key("whom to kill", "seats", "it proposes nobody")]]] = seat_in(
-        "target"
-    )
+    wolf_id: ClassVar[Derived[str]] = seat_in("wolf", "who whispers")
+    target_id: ClassVar[Derived[str | None]] = seat_in("target", "whom to kill", "it proposes nobody")
     line: Line
     round: Round
     turn: Annotated[int, Column("turn of the whispering of that night, from 1")]

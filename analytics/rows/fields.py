@@ -6,7 +6,7 @@ annotation, so that a row is declared once::
 
     round: Annotated[int, Column("round, from 1")]
 
-What follows from other fields is a `Derived`. Columns come in the order of the annotations.
+What follows from other fields is a `Derived`, with its `Column` in it. Columns come in the order of the annotations.
 """
 
 from __future__ import annotations
@@ -67,15 +67,17 @@ class Nested:
     """Marks a field whose own columns stand in its place."""
 
 
+@dataclass(frozen=True, slots=True)
 class Derived(Generic[T]):
     """A value that follows from a row's fields.
 
-    Args:
+    Attributes:
         compute: gives it for a row.
+        column: what it means.
     """
 
-    def __init__(self, compute: Callable[[Any], T]) -> None:
-        self._compute = compute
+    compute: Callable[[Any], T]
+    column: Column
 
     @overload
     def __get__(self, row: None, owner: type) -> Derived[T]: ...
@@ -85,7 +87,7 @@ class Derived(Generic[T]):
 
     def __get__(self, row: object | None, owner: type) -> T | Derived[T]:
         """Return the value for a row."""
-        return self if row is None else self._compute(row)
+        return self if row is None else self.compute(row)
 
 
 @cache
@@ -127,14 +129,13 @@ def reader(row: type) -> Callable[[Any], tuple[Cell, ...]]:
 
 def _fields(row: type) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
     """Yield name, type and marks of all that a row says of itself."""
-    for field, annotation in typing.get_type_hints(row, include_extras=True).items():
-        type_ = annotation
-        for shell in (ClassVar, Derived):
-            if typing.get_origin(type_) is shell:
-                (type_,) = typing.get_args(type_)
-        if typing.get_origin(type_) is Annotated:
-            type_, *marks = typing.get_args(type_)
-            yield field, type_, tuple(marks)
+    for field, type_ in typing.get_type_hints(row, include_extras=True).items():
+        if typing.get_origin(type_) is ClassVar:
+            (derived,) = typing.get_args(type_)
+            yield field, typing.get_args(derived)[0], (getattr(row, field).column,)
+        elif typing.get_origin(type_) is Annotated:
+            plain, *marks = typing.get_args(type_)
+            yield field, plain, tuple(marks)
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
@@ -216,10 +217,20 @@ def seat_id(game: str, name: str) -> str:
     return f"{game}:{name}"
 
 
-def seat_in(field: str) -> Derived[Any]:
+def seat_in(field: str, meaning: str, null: str | None = None) -> Derived[Any]:
     """Return the id of the seat that a row names in `field`; None where it names none."""
     name_of = attrgetter(field)
-    return Derived(lambda row: None if name_of(row) is None else seat_id(row.game, name_of(row)))
+    return Derived(
+        lambda row: None if name_of(row) is None else seat_id(row.game, name_of(row)), key(meaning, "seats", null)
+    )
+
+
+def statement_in(meaning: str, null: str | None = None) -> Derived[Any]:
+    """Return the id of the statement that a row names by its number; None where it names none."""
+    return Derived(
+        lambda row: None if row.statement is None else statement_id(row.game, row.statement),
+        key(meaning, "statements", null),
+    )
 
 
 def statement_id(game: str, number: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from analytics.rows.fields import Column, Derived, GameId, Round, agent, key, name, role, seat_in
+from analytics.rows.fields import Column, Derived, GameId, Round, agent, name, role, seat_in
 from wolfbus.game.vocabulary import Role
 from wolfbus.messages.base import Part, SeatName
 from wolfbus.messages.content import Claim
@@ -19,8 +19,8 @@ class KnowableRow:
     """What one living player could know of another of whom it could not be certain, as a vote was held."""
 
     game: GameId
-    observer_id: ClassVar[Derived[Annotated[str, key("who has to find out", "seats")]]] = seat_in("observer")
-    target_id: ClassVar[Derived[Annotated[str, key("about whom", "seats")]]] = seat_in("target")
+    observer_id: ClassVar[Derived[str]] = seat_in("observer", "who has to find out")
+    target_id: ClassVar[Derived[str]] = seat_in("target", "about whom")
     round: Round
     observer: Annotated[SeatName, name("the observer's name")]
     observer_role: Annotated[Role, role("the observer's")]

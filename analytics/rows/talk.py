@@ -25,6 +25,7 @@ from analytics.rows.fields import (
     role,
     seat_in,
     statement_id,
+    statement_in,
 )
 from wolfbus.claims import KINDS, kind_of
 from wolfbus.game.vocabulary import Fault, Outcome, Reading, Role, Verdict
@@ -93,11 +94,11 @@ class StatementRow:
         against_thought: whether one of these contradicts what was said; None where none is about the same player.
     """
 
-    statement_id: ClassVar[Derived[Annotated[str, key("the statement: `GAME:NNN`")]]] = Derived(
-        lambda row: statement_id(row.game, row.number)
+    statement_id: ClassVar[Derived[str]] = Derived(
+        lambda row: statement_id(row.game, row.number), key("the statement: `GAME:NNN`")
     )
     game: GameId
-    seat_id: ClassVar[Derived[Annotated[str, key("who said it", "seats")]]] = seat_in("speaker")
+    seat_id: ClassVar[Derived[str]] = seat_in("speaker", "who said it")
     line: Line = None
     number: Annotated[int, Column("its number within the game, from 1")]
     round: Round
@@ -148,30 +149,22 @@ class StatementRow:
         bool | None,
         Column("what the label says that was asked afterwards", "none was asked afterwards, or it is missing"),
     ] = None
-    truth: ClassVar[
-        Derived[
-            Annotated[
-                Truth | None,
-                Column(
-                    "by its checkable claims that can be heard: all true; one false that the speaker could believe; "
-                    "one false that its own view ruled out",
-                    "it makes no claim that can be checked",
-                ),
-            ]
-        ]
-    ] = Derived(lambda row: truth_of(row.claims))
-    insincere: ClassVar[
-        Derived[
-            Annotated[
-                bool | None,
-                Column(
-                    "whether it speaks for or against a player, by a stance or a hedged accusation that can be heard, "
-                    "of whom the speaker's own view entails the contrary; no part of `truth`",
-                    "it does not speak for or against anybody",
-                ),
-            ]
-        ]
-    ] = Derived(lambda row: insincerity_of(row.claims))
+    truth: ClassVar[Derived[Truth | None]] = Derived(
+        lambda row: truth_of(row.claims),
+        Column(
+            "by its checkable claims that can be heard: all true; one false that the speaker could believe; "
+            "one false that its own view ruled out",
+            "it makes no claim that can be checked",
+        ),
+    )
+    insincere: ClassVar[Derived[bool | None]] = Derived(
+        lambda row: insincerity_of(row.claims),
+        Column(
+            "whether it speaks for or against a player, by a stance or a hedged accusation that can be heard, "
+            "of whom the speaker's own view entails the contrary; no part of `truth`",
+            "it does not speak for or against anybody",
+        ),
+    )
     thought: Annotated[
         str | None,
         Column("the speaker's private thought before it spoke", "none was given, or a vote's reason"),
@@ -181,18 +174,14 @@ class StatementRow:
     length: Annotated[int, Column("how many words there are", name="words")] = 0
     checksum: Annotated[int, Column("of the words, CRC-32: equal where the same was said")] = 0
     thought_claims: tuple[Claim, ...] = ()
-    against_thought: ClassVar[
-        Derived[
-            Annotated[
-                bool | None,
-                Column(
-                    "whether what the speaker privately thought before contradicts what it says of a player",
-                    "no thought says anything of a player of whom the words say something",
-                    name="contradicts_thought",
-                ),
-            ]
-        ]
-    ] = Derived(lambda row: contradicted(row.thought_claims, (scored.claim for scored in row.claims)))
+    against_thought: ClassVar[Derived[bool | None]] = Derived(
+        lambda row: contradicted(row.thought_claims, (scored.claim for scored in row.claims)),
+        Column(
+            "whether what the speaker privately thought before contradicts what it says of a player",
+            "no thought says anything of a player of whom the words say something",
+            name="contradicts_thought",
+        ),
+    )
     thought_score: Annotated[
         int | None,
         Column("how many patterns of the lexicon for thoughts that give intent away that thought matches", _NO_THOUGHT),
@@ -209,9 +198,7 @@ class StatementRow:
 class ClaimRow:
     """One thing that a statement asserts."""
 
-    statement_id: ClassVar[Derived[Annotated[str, key("the statement", "statements")]]] = Derived(
-        lambda row: statement_id(row.game, row.statement)
-    )
+    statement_id: ClassVar[Derived[str]] = statement_in("the statement")
     statement: Annotated[int, Column("the statement's number within the game, from 1")]
     place: Annotated[int, Column("place among the statement's claims, from 1")]
     game: GameId
@@ -249,15 +236,13 @@ class ClaimRow:
 class JudgementRow:
     """One observer's judgement of one statement."""
 
-    judgement_id: ClassVar[Derived[Annotated[str, key("the judgement: `GAME:NNN:OBSERVER`")]]] = Derived(
-        lambda row: f"{statement_id(row.game, row.statement)}:{row.observer}"
+    judgement_id: ClassVar[Derived[str]] = Derived(
+        lambda row: f"{statement_id(row.game, row.statement)}:{row.observer}", key("the judgement: `GAME:NNN:OBSERVER`")
     )
     game: GameId
-    statement_id: ClassVar[Derived[Annotated[str, key("the statement judged", "statements")]]] = Derived(
-        lambda row: statement_id(row.game, row.statement)
-    )
-    observer_id: ClassVar[Derived[Annotated[str, key("who judges", "seats")]]] = seat_in("observer")
-    target_id: ClassVar[Derived[Annotated[str, key("who spoke", "seats")]]] = seat_in("target")
+    statement_id: ClassVar[Derived[str]] = statement_in("the statement judged")
+    observer_id: ClassVar[Derived[str]] = seat_in("observer", "who judges")
+    target_id: ClassVar[Derived[str]] = seat_in("target", "who spoke")
     statement: Annotated[int, Column("the statement's number within the game, from 1")]
     line: Line = None
     round: Round
@@ -310,8 +295,8 @@ class SuspicionRow:
     """Smoothed suspicion D of one player towards another at some moment."""
 
     game: GameId
-    observer_id: ClassVar[Derived[Annotated[str, key("who suspects", "seats")]]] = seat_in("observer")
-    target_id: ClassVar[Derived[Annotated[str, key("who is suspected", "seats")]]] = seat_in("target")
+    observer_id: ClassVar[Derived[str]] = seat_in("observer", "who suspects")
+    target_id: ClassVar[Derived[str]] = seat_in("target", "who is suspected")
     moment: Annotated[Literal["round", "final"], Column("`round` for the end of a round, `final` for the end")]
     round: Annotated[int | None, Column("the round, from 1", "the row is `final`")]
     observer: Annotated[SeatName, name("the observer's name")]
@@ -338,15 +323,13 @@ _ABSTAINED = "it abstains"
 class VoteRow:
     """One ballot."""
 
-    vote_id: ClassVar[Derived[Annotated[str, key("the vote: `GAME:ROUND:VOTER`")]]] = Derived(
-        lambda row: f"{row.game}:{row.round}:{row.voter}"
+    vote_id: ClassVar[Derived[str]] = Derived(
+        lambda row: f"{row.game}:{row.round}:{row.voter}", key("the vote: `GAME:ROUND:VOTER`")
     )
     game: GameId
-    voter_id: ClassVar[Derived[Annotated[str, key("who votes", "seats")]]] = seat_in("voter")
-    target_id: ClassVar[Derived[Annotated[str | None, key("whom to exile", "seats", _ABSTAINED)]]] = seat_in("target")
-    statement_id: ClassVar[
-        Derived[Annotated[str | None, key("its published reason", "statements", "none was published")]]
-    ] = Derived(lambda row: None if row.statement is None else statement_id(row.game, row.statement))
+    voter_id: ClassVar[Derived[str]] = seat_in("voter", "who votes")
+    target_id: ClassVar[Derived[str | None]] = seat_in("target", "whom to exile", _ABSTAINED)
+    statement_id: ClassVar[Derived[str | None]] = statement_in("its published reason", "none was published")
     statement: int | None = None
     line: Line = None
     round: Round
@@ -387,11 +370,11 @@ class VoteRow:
 class BidRow:
     """What a player bid for a turn of the debate."""
 
-    bid_id: ClassVar[Derived[Annotated[str, key("the bid: `GAME:ROUND.TURN:BIDDER`")]]] = Derived(
-        lambda row: f"{row.game}:{row.round}.{row.turn}:{row.bidder}"
+    bid_id: ClassVar[Derived[str]] = Derived(
+        lambda row: f"{row.game}:{row.round}.{row.turn}:{row.bidder}", key("the bid: `GAME:ROUND.TURN:BIDDER`")
     )
     game: GameId
-    seat_id: ClassVar[Derived[Annotated[str, key("who bids", "seats")]]] = seat_in("bidder")
+    seat_id: ClassVar[Derived[str]] = seat_in("bidder", "who bids")
     line: Annotated[int, Column("line of the record on which it stands")]
     round: Round
     turn: Annotated[int, Column("turn of the debate that it is for, from 1")]
