@@ -18,6 +18,7 @@ from moderator.house.host import Host
 from moderator.house.lease import TermEnd, stand_by
 from moderator.house.roster import Tickets, count_tickets
 from moderator.house.settings import Agenda, GameReport, ModeratorSettings
+from moderator.house.term import ClaimedHouse
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
 from wolfbus.files.printable import counted
@@ -132,7 +133,7 @@ def _term(
                 counted(holders, "ticket"),
             )
         playing = before.playing if before is not None else ()
-        return Host(bus, settings, claim, stopping, health, report, tickets).run(playing)
+        return Host(ClaimedHouse(bus, settings, claim, stopping, health, report, tickets)).run(playing)
 
 
 def _other_session(bus: Bus, house: str, agenda: Agenda) -> str | None:

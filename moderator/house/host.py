@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 
 from moderator.house.closing import CloseWatchdog
-from moderator.house.lease import Claim, TermEnd, handed_over
-from moderator.house.roster import Tickets
-from moderator.house.settings import GameReport, ModeratorSettings
-from moderator.house.term import StartLocal, Term
-from wolfbus.bus.protocol import Bus
+from moderator.house.lease import TermEnd, handed_over
+from moderator.house.term import ClaimedHouse, StartLocal, Term
 from wolfbus.errors import BusDown, WolfError
-from wolfbus.service.lifecycle import Health, Stopping
 
 
 class Host:
     """Moderates a house that was claimed.
 
     Args:
-        bus: where it is; closed early if it holds up the end of the term.
-        settings: what the service was told.
-        claim: by which it is ours.
-        stopping: asked when this process should end.
-        health: told how it goes.
-        report: called with the result of every game.
-        tickets: who holds one; None where anybody may come.
+        house: the house, and what the moderator has for it; its bus is closed early if that holds up the end of the
+            term.
     """
 
-    def __init__(
-        self,
-        bus: Bus,
-        settings: ModeratorSettings,
-        claim: Claim,
-        stopping: Stopping,
-        health: Health,
-        report: Callable[[GameReport], None],
-        tickets: Tickets | None = None,
-    ) -> None:
-        self._bus = bus
-        self._settings = settings
-        self._claim = claim
-        self._stopping = stopping
-        self._health = health
-        self._report = report
-        self._tickets = tickets
+    def __init__(self, house: ClaimedHouse) -> None:
+        self._house = house
+        self._stopping = house.stopping
         self._term: Term | None = None
 
     def run(self, playing: tuple[str, ...] = (), start_local: StartLocal | None = None) -> TermEnd:
@@ -57,19 +33,9 @@ class Host:
         Raises:
             BusError: the house cannot be moderated at all; one clear line.
         """
-        with contextlib.closing(CloseWatchdog(self._bus, self._is_ending)), contextlib.ExitStack() as stack:
+        with contextlib.closing(CloseWatchdog(self._house.bus, self._is_ending)), contextlib.ExitStack() as stack:
             try:
-                term = Term(
-                    self._bus,
-                    self._settings,
-                    self._claim,
-                    self._stopping,
-                    self._health,
-                    self._report,
-                    self._tickets,
-                    start_local,
-                    stack,
-                )
+                term = Term(self._house, start_local, stack)
             except BusDown:
                 if not self._stopping.requested:
                     raise

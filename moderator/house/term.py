@@ -10,6 +10,7 @@ import logging
 import queue
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -46,10 +47,11 @@ QUEUED_AT_MOST: Final = 1000
 """What may wait for the loop before whoever brings more of it is held back a little."""
 
 
-class Term:
-    """Moderates a house that was claimed. Once made it has all its parts; `moderate` takes up and begins games.
+@dataclass(frozen=True, slots=True)
+class ClaimedHouse:
+    """A house that was claimed, and what its moderator has for it.
 
-    Args:
+    Attributes:
         bus: where the house is.
         settings: what the service was told.
         claim: by which the house is ours.
@@ -57,6 +59,22 @@ class Term:
         health: told how it goes.
         report: called with the result of every game.
         tickets: who holds one; None where anybody may come.
+    """
+
+    bus: Bus
+    settings: ModeratorSettings
+    claim: Claim
+    stopping: Stopping
+    health: Health
+    report: Callable[[GameReport], None]
+    tickets: Tickets | None = None
+
+
+class Term:
+    """Moderates a house that was claimed. Once made it has all its parts; `moderate` takes up and begins games.
+
+    Args:
+        house: the house.
         start_local: has those begin who play and watch in this very process; None for nobody.
         stack: takes what is to be closed once the term has ended.
 
@@ -64,24 +82,12 @@ class Term:
         end: how the term ended; None while it goes on.
     """
 
-    def __init__(
-        self,
-        bus: Bus,
-        settings: ModeratorSettings,
-        claim: Claim,
-        stopping: Stopping,
-        health: Health,
-        report: Callable[[GameReport], None],
-        tickets: Tickets | None,
-        start_local: StartLocal | None,
-        stack: contextlib.ExitStack,
-    ) -> None:
-        self._bus = bus
-        self._settings = settings
+    def __init__(self, house: ClaimedHouse, start_local: StartLocal | None, stack: contextlib.ExitStack) -> None:
+        bus, settings, claim = house.bus, house.settings, house.claim
+        self._bus, self._settings, self._claim = bus, settings, claim
         self._name = settings.house
-        self._claim = claim
-        self._stopping = stopping
-        self._health = health
+        self._stopping = house.stopping
+        self._health = house.health
         self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._bus_is_away = False
         self._warned_of_no_archive = False
@@ -134,11 +140,11 @@ class Term:
             self._roster,
             archives.receive,
             self._housekeeper.tidy_mailbox,
-            tickets,
+            house.tickets,
             warns_of_seed=settings.has_short_seed,
         )
         self._scheduler = Scheduler(
-            settings, context, self._games, archives, self._lobby, self._queued(self._finish_game), report
+            settings, context, self._games, archives, self._lobby, self._queued(self._finish_game), house.report
         )
         if settings.agenda is not None:
             settings.agenda.changed = self._queued(lambda: None)

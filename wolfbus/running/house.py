@@ -20,6 +20,7 @@ from moderator.engine.seating import SeatPlayer, opening
 from moderator.house.host import Host
 from moderator.house.lease import Claim
 from moderator.house.settings import Agenda, AgendaItem, ModeratorSettings
+from moderator.house.term import ClaimedHouse
 from players.spec import BrainContext, build, declined_by, model_name
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.router import SeatRouter
@@ -157,7 +158,7 @@ class EmbeddedHouse:
             self._epoch = self._bus.claim(self.name, holder)
             claim = Claim(holder, self._epoch, stood_by=False, news_before="0-0")
             settings = self._settings(url, threads, keep_s)
-            self._host = Host(self._bus, settings, claim, self._stopping, Health(None), self._on_report)
+            self._host = Host(ClaimedHouse(self._bus, settings, claim, self._stopping, Health(None), self._on_report))
             self._thread = threading.Thread(target=self._moderate, name="moderator")
             self._thread.start()
         except BaseException:
