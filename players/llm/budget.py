@@ -1,6 +1,6 @@
 """`Budget`: money and tokens that a run may spend, kept by reserving what a call could take before it goes out.
 
-A `BudgetLedger` decides whether that fits: `LocalBudget` in this process, for its workers as well, or
+A `BudgetLedger` decides whether that fits: `LocalBudget` for this process alone, or
 `players.llm.redis_budget.RedisBudget`, which processes anywhere share.
 """
 
@@ -12,7 +12,6 @@ import itertools
 import json
 import logging
 import math
-import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -92,10 +91,7 @@ class BudgetLedger(Protocol):
 
 
 class LocalBudget:
-    """The `BudgetLedger` of one process, for itself alone or for several holders: the workers of a study.
-    Safe from any thread.
-
-    What is spent and reserved never exceeds a limit.
+    """The `BudgetLedger` of one process. What is spent and reserved never exceeds a limit.
 
     Args:
         usd: limit in US dollars; None for no limit.
@@ -103,7 +99,7 @@ class LocalBudget:
         before: what was spent before.
 
     Attributes:
-        spent: what is spent, as far as holders have settled.
+        spent: what is spent, as far as calls are settled.
         reserved: what is reserved for calls in flight.
     """
 
@@ -112,39 +108,29 @@ class LocalBudget:
         self._limit_tokens = tokens
         self.spent = before
         self.reserved = NOTHING
-        self._reservations: dict[tuple[int, int], Amount] = {}
+        self._reservations: dict[int, Amount] = {}
         self._refusal: str | None = None
-        self._lock = threading.RLock()
 
-    def reserve(self, key: int, worst: Amount, call: str, holder: int = 0) -> bool:
-        """Reserve the most that a call of a holder could take, if it fits; see `BudgetLedger`."""
-        with self._lock:
-            if (holder, key) in self._reservations:
-                return True
-            if self._refusal is None and not self._fits(self.spent + worst):
-                self._refusal = refusal_of(self.spent, self._limit_usd, self._limit_tokens, worst, call)
-            if self._refusal is not None:
-                raise BudgetSpent(self._refusal)
-            fits = self._fits(self.spent + self.reserved + worst)
-            if fits:
-                self._reservations[holder, key] = worst
-                self.reserved += worst
-            return fits
+    def reserve(self, key: int, worst: Amount, call: str) -> bool:
+        """Reserve the most that a call could take, if it fits; see `BudgetLedger`."""
+        if key in self._reservations:
+            return True
+        if self._refusal is None and not self._fits(self.spent + worst):
+            self._refusal = refusal_of(self.spent, self._limit_usd, self._limit_tokens, worst, call)
+        if self._refusal is not None:
+            raise BudgetSpent(self._refusal)
+        fits = self._fits(self.spent + self.reserved + worst)
+        if fits:
+            self._reservations[key] = worst
+            self.reserved += worst
+        return fits
 
-    def settle(self, key: int, used: Amount, holder: int = 0) -> None:
-        """Count what a call of a holder took and release the rest; see `BudgetLedger`."""
-        with self._lock:
-            reserved = self._reservations.pop((holder, key), None)
-            if reserved is not None:
-                self.reserved -= reserved
-                self.spent += used
-
-    def lose(self, holder: int) -> None:
-        """Count all that a holder had reserved as spent: it is gone, and its calls may have been charged."""
-        with self._lock:
-            for (owner, key), amount in list(self._reservations.items()):
-                if owner == holder:
-                    self.settle(key, amount, holder)
+    def settle(self, key: int, used: Amount) -> None:
+        """Count what a call took and release the rest; see `BudgetLedger`."""
+        reserved = self._reservations.pop(key, None)
+        if reserved is not None:
+            self.reserved -= reserved
+            self.spent += used
 
     def _fits(self, amount: Amount) -> bool:
         return (self._limit_usd is None or amount.usd <= self._limit_usd) and (

@@ -9,14 +9,12 @@ import shutil
 import subprocess
 import time
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import redis
 
-from players.llm.budget import Amount, LocalBudget
+from players.llm.budget import Amount
 from players.llm.redis_budget import RedisBudget
 from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, run_here_while, without_times
 from tests.waiting import wait_until
@@ -31,24 +29,10 @@ def amount(usd: float, tokens: int = 0) -> Amount:
     return Amount(Decimal(repr(usd)), tokens)
 
 
-@pytest.fixture(params=["here", "redis", "cluster"])
+@pytest.fixture(params=["redis", "cluster"])
 def shared_budget(request):
     """A dollar, of which 15 cents are spent, and two who share it: what each does, and what tells of all."""
     with contextlib.ExitStack() as stack:
-        if request.param == "here":
-            shared = LocalBudget(1.0, None, amount(0.15))
-            yield (
-                [
-                    SimpleNamespace(
-                        reserve=partial(shared.reserve, holder=holder),
-                        settle=partial(shared.settle, holder=holder),
-                        close=partial(shared.lose, holder),
-                    )
-                    for holder in (1, 2)
-                ],
-                lambda: shared.spent,
-            )
-            return
         url = (
             request.getfixturevalue("redis_url") if request.param == "redis" else request.getfixturevalue("cluster").url
         )
