@@ -11,7 +11,7 @@ import polars as pl
 
 from analytics.metrics.formulas import FLAGS, Formula, judged, quotient
 from analytics.metrics.study import Scope, Study, rows_of
-from analytics.metrics.sums import Axes, Figure, Sums, count, share, sums_of
+from analytics.metrics.sums import Figure, Sums, count, share, sums_of
 from analytics.results import EVERYBODY, PAIRS, UNINFORMED, ResultRow
 
 CLASSES: Final = "there are no judged statements of both self-labels"
@@ -32,20 +32,19 @@ REASONS: Final[Mapping[str, str]] = {
 _BY_OBSERVER: Final = {"role": "observer_role"}
 
 
-def against(scope: Scope, rows: pl.Expr, deceptive: pl.Expr, axes: Axes | None = None) -> Sums:
-    """Return flags against a ground of truth, by the observer's role unless told otherwise, and of all.
+def against(scope: Scope, rows: pl.Expr, deceptive: pl.Expr) -> Sums:
+    """Return flags against a ground of truth, by the observer's role, and of all.
 
     Args:
         scope: whose judgements count.
         rows: of which statements.
         deceptive: which of these are deceptive.
-        axes: what groups are told apart by.
     """
     flag = pl.col("flagged")
     return sums_of(
         scope.judged.filter(rows),
         scope.study.games,
-        _BY_OBSERVER if axes is None else axes,
+        _BY_OBSERVER,
         total=True,
         tp=deceptive & flag,
         fp=~deceptive & flag,

@@ -34,11 +34,6 @@ def quotient(above: str, below: str) -> Formula:
     return lambda s: ratio(getattr(s, above), getattr(s, below))
 
 
-def total(*parts: str) -> Formula:
-    """Return the formula of the sum of some parts."""
-    return lambda s: sum(getattr(s, part) for part in parts)
-
-
 # -- of flags
 
 

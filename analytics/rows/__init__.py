@@ -61,7 +61,6 @@ from wolfbus.game.vocabulary import (
     Winner,
 )
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import RoleClaim
 from wolfbus.messages.events import Opened
 from wolfbus.record.usage import Usage
 
@@ -213,7 +212,6 @@ class GameRows:
                     verdict=scored.verdict,
                     extracted=scored.extracted,
                     borne_out=place <= len(row.claims),
-                    seer_reveal=row.role == "Seer" and claim == RoleClaim(target=row.speaker, role="Seer"),
                 )
 
     def forks(self) -> Iterator[ForkRow]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from analytics.rows.fields import Column, Derived, GameId, statement_in
 from wolfbus.files.canonical import canonical
@@ -18,7 +18,6 @@ a person with a blind sheet."""
 
 Stance: TypeAlias = Literal["against", "hedged against", "none", "hedged for", "for"]
 """How a statement stands to another living player: "hedged" is asked, insinuated or qualified."""
-STANCES: Final[tuple[Stance, ...]] = get_args(Stance)
 
 _A_MONITOR: Final = "a monitor, which is not asked"
 

@@ -228,7 +228,6 @@ class ClaimRow:
         bool,
         Column("whether the words bear it out; one that they do not counts for no statement's truth", name="heard"),
     ] = True
-    seer_reveal: bool
 
 
 # not frozen, though nobody changes one: there are more of these than of all else, and frozen ones take thrice as long
