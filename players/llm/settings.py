@@ -22,6 +22,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -62,6 +63,103 @@ KEY_SOURCES: Final = ("key_env", "key_command", "key_file")
 _PORTS: Final = {"http": 80, "https": 443}
 
 
+def checked_url(url: str) -> str:
+    """Return a base URL without slashes at its end.
+
+    Raises:
+        ValueError: it is no http(s) URL, or too long for a record; or it holds a user, a password, a query or a
+            fragment: a secret there would end up in records.
+    """
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 - reading it checks it
+    except ValueError:
+        raise ValueError("this is no URL") from None
+    if "@" in parts.netloc or "?" in url or "#" in url:
+        # what it holds may be a secret, so it is not shown
+        raise ValueError("a URL with a user, a password, a query or a fragment; keys belong into the environment")
+    if len(url) > _LONGEST:
+        raise ValueError(f"a URL of more than {_LONGEST} characters, which no record takes")
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not url.isprintable() or " " in url:
+        raise ValueError(f"{reprlib.repr(url)} is no URL like http://localhost:8000/v1")
+    return url.rstrip("/")
+
+
+def origin_of(url: str) -> str | None:
+    """Return scheme, host and port of a URL, the port only where it is not the usual one; None if it has none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _PORTS or not parts.hostname or not parts.hostname.isprintable():
+        return None
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    usual = port is None or port == _PORTS[parts.scheme]
+    return f"{parts.scheme}://{host}" if usual else f"{parts.scheme}://{host}:{port}"
+
+
+def is_variable(value: str) -> bool:
+    """Return whether a value of a query names an environment variable: a word in capitals."""
+    return value.isidentifier() and value.isupper()
+
+
+def _plain_origin(url: str) -> str:
+    if urlsplit(checked_url(url)).path or (origin := origin_of(url)) is None:
+        raise ValueError(f"{reprlib.repr(url)} is no origin: write scheme, host and port alone")
+    return origin
+
+
+def _variable_name(name: str) -> str:
+    if not name.isidentifier():
+        # most likely the key itself, so it is not shown
+        raise ValueError("not the name of an environment variable; the key itself belongs into one, or into .env")
+    return name
+
+
+def _one_line(source: str) -> str:
+    if not (source.strip() and source.isprintable() and len(source) <= _LONGEST):
+        raise ValueError(f"not one line of at most {_LONGEST} characters")
+    return source
+
+
+def _model_name(name: str) -> str:
+    if not name.strip() or not name.isprintable():
+        raise ValueError(f"{reprlib.repr(name)} is no name of a model")
+    if len(name) > _LONGEST:
+        raise ValueError(f"a name of more than {_LONGEST} characters, which no record takes")
+    return name
+
+
+_NOT_EXTRA: Final = {
+    **dict.fromkeys(
+        ("model", "temperature", "top_p", "max_tokens", "reasoning_effort"), "the model has a field for it"
+    ),
+    "max_completion_tokens": "the model's max_tokens stands for it",
+    "response_format": "the model's structured stands for it",
+    **dict.fromkeys(("messages", "n", "stream", "stream_options", "tools", "functions"), "wolfbus asks in its own way"),
+}
+
+
+def _extra_members(extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    if len(extra) > _MOST_EXTRA:
+        raise ValueError(f"{len(extra)} members; a record takes {_MOST_EXTRA} of them")
+    for name, value in extra.items():
+        if name in _NOT_EXTRA:
+            raise ValueError(f"{name!r} cannot be set here; {_NOT_EXTRA[name]}")
+        try:
+            size = len(canonical(value))
+        except ValueError:
+            raise ValueError(f"{name!r} is {reprlib.repr(value)}, and JSON has no such number") from None
+        if size > _EXTRA_BYTES:
+            raise ValueError(f"{name!r} has {size} bytes; a record takes {_EXTRA_BYTES} of them")
+    return extra
+
+
+def _is_huge(value: JsonValue) -> bool:
+    return isinstance(value, int) and abs(value) >= 2**53
+
+
 class _Settings(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -80,15 +178,15 @@ class Price(_Settings):
 class Endpoint(_Settings):
     """A server of language models, and how hard it may be pressed."""
 
-    url: str | None = None
+    url: Annotated[str, AfterValidator(checked_url)] | None = None
     """Its base URL, such as ``http://localhost:8000/v1``; OPENAI_BASE_URL or OpenAI's own unless given."""
-    key_env: str | None = None
+    key_env: Annotated[str, AfterValidator(_variable_name)] | None = None
     """Environment variable (or name in ``.env``) that holds the key. Unless given, OPENAI_API_KEY goes to OpenAI, to
     OPENAI_BASE_URL and to servers on this machine, and no key to any other."""
-    key_command: str | None = None
+    key_command: Annotated[str, AfterValidator(_one_line)] | None = None
     """Command that prints the key, for keys that live an hour; run without a shell, and again once the server says that
     the key is not accepted (401)."""
-    key_file: str | None = None
+    key_file: Annotated[str, AfterValidator(_one_line)] | None = None
     """File that holds the key and nothing else; read again likewise."""
     headers: dict[str, str] = Field(default_factory=dict)
     """Further headers of each request, for the endpoint's own origin alone: name, and the environment variable (or name
@@ -115,38 +213,9 @@ class Endpoint(_Settings):
     Anthropic's models, also behind LiteLLM or OpenRouter, cache nothing."""
     patience: Annotated[float, Field(ge=0, le=86_400)] = 30.0
     """Seconds for which calls wait for an endpoint that is down; after that they fail at once until it is back."""
-    follow_redirects: str | None = None
+    follow_redirects: Annotated[str, AfterValidator(_plain_origin)] | None = None
     """Another origin to which the server may redirect prompts, such as ``https://gpu2.example:8443``; redirects to any
     other are refused, and the key never goes along. Redirects within the server's own origin are followed."""
-
-    @field_validator("follow_redirects")
-    @classmethod
-    def _redirects_go_to_an_origin(cls, url: str | None) -> str | None:
-        if url is None:
-            return None
-        if urlsplit(checked_url(url)).path or (origin := origin_of(url)) is None:
-            raise ValueError(f"{reprlib.repr(url)} is no origin: write scheme, host and port alone")
-        return origin
-
-    @field_validator("url")
-    @classmethod
-    def _url_holds_no_secret(cls, url: str | None) -> str | None:
-        return None if url is None else checked_url(url)
-
-    @field_validator("key_env")
-    @classmethod
-    def _key_env_is_a_name(cls, name: str | None) -> str | None:
-        if name is not None and not name.isidentifier():
-            # most likely the key itself, so it is not shown
-            raise ValueError("not the name of an environment variable; the key itself belongs into one, or into .env")
-        return name
-
-    @field_validator("key_command", "key_file")
-    @classmethod
-    def _key_source_is_one_line(cls, source: str | None) -> str | None:
-        if source is not None and not (source.strip() and source.isprintable() and len(source) <= _LONGEST):
-            raise ValueError(f"not one line of at most {_LONGEST} characters")
-        return source
 
     @field_validator("headers", "query")
     @classmethod
@@ -206,7 +275,7 @@ class Timeouts(_Settings):
 class Model(_Settings):
     """A model on an endpoint, and what it is asked for."""
 
-    model: str
+    model: Annotated[str, AfterValidator(_model_name)]
     """The name that the server knows it by."""
     endpoint: Endpoint = Endpoint()
     """Where it runs."""
@@ -224,7 +293,7 @@ class Model(_Settings):
     """Time-outs of single attempts, by kind of request."""
     price: Price | None = None
     """What tokens cost; no sum of money is shown without it."""
-    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    extra: Annotated[dict[str, JsonValue], AfterValidator(_extra_members)] = Field(default_factory=dict)
     """Further members of each request, any JSON, sent as they are."""
 
     @property
@@ -235,94 +304,14 @@ class Model(_Settings):
             for name, value in self.extra.items()
         }
 
-    @field_validator("model")
-    @classmethod
-    def _model_has_a_name(cls, name: str) -> str:
-        if not name.strip() or not name.isprintable():
-            raise ValueError(f"{reprlib.repr(name)} is no name of a model")
-        if len(name) > _LONGEST:
-            raise ValueError(f"a name of more than {_LONGEST} characters, which no record takes")
-        return name
-
-    @field_validator("extra")
-    @classmethod
-    def _extra_is_extra(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        if len(extra) > _MOST_EXTRA:
-            raise ValueError(f"{len(extra)} members; a record takes {_MOST_EXTRA} of them")
-        for name, value in extra.items():
-            if name in _NOT_EXTRA:
-                raise ValueError(f"{name!r} cannot be set here; {_NOT_EXTRA[name]}")
-            try:
-                size = len(canonical(value))
-            except ValueError:
-                raise ValueError(f"{name!r} is {reprlib.repr(value)}, and JSON has no such number") from None
-            if size > _EXTRA_BYTES:
-                raise ValueError(f"{name!r} has {size} bytes; a record takes {_EXTRA_BYTES} of them")
-        return extra
-
-
-def _is_huge(value: JsonValue) -> bool:
-    return isinstance(value, int) and abs(value) >= 2**53
-
 
 _Table = TypeVar("_Table", bound=_Settings)
-
-_NOT_EXTRA: Final = {
-    **dict.fromkeys(
-        ("model", "temperature", "top_p", "max_tokens", "reasoning_effort"), "the model has a field for it"
-    ),
-    "max_completion_tokens": "the model's max_tokens stands for it",
-    "response_format": "the model's structured stands for it",
-    **dict.fromkeys(("messages", "n", "stream", "stream_options", "tools", "functions"), "wolfbus asks in its own way"),
-}
-
 
 _ADDRESS: Final = re.compile(
     r"(?i)@(?P<place>(?P<here>localhost|\[[\da-f:]+\]|\d+(?:\.\d+){3}|[\w.-]+(?=:\d))(?::\d{1,5})?(?:/[\w./-]*)?"
     r"|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?:/[\w./-]*)?|[\w.-]+/v\d[\w./-]*)$"
 )
 """What stands behind a model's name where the scheme of its server's URL was left out."""
-
-
-def is_variable(value: str) -> bool:
-    """Return whether a value of a query names an environment variable: a word in capitals."""
-    return value.isidentifier() and value.isupper()
-
-
-def checked_url(url: str) -> str:
-    """Return a base URL without slashes at its end.
-
-    Raises:
-        ValueError: it is no http(s) URL, or too long for a record; or it holds a user, a password, a query or a
-            fragment: a secret there would end up in records.
-    """
-    try:
-        parts = urlsplit(url)
-        parts.port  # noqa: B018 - reading it checks it
-    except ValueError:
-        raise ValueError("this is no URL") from None
-    if "@" in parts.netloc or "?" in url or "#" in url:
-        # what it holds may be a secret, so it is not shown
-        raise ValueError("a URL with a user, a password, a query or a fragment; keys belong into the environment")
-    if len(url) > _LONGEST:
-        raise ValueError(f"a URL of more than {_LONGEST} characters, which no record takes")
-    if parts.scheme not in {"http", "https"} or not parts.hostname or not url.isprintable() or " " in url:
-        raise ValueError(f"{reprlib.repr(url)} is no URL like http://localhost:8000/v1")
-    return url.rstrip("/")
-
-
-def origin_of(url: str) -> str | None:
-    """Return scheme, host and port of a URL, the port only where it is not the usual one; None if it has none."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        return None
-    if parts.scheme not in _PORTS or not parts.hostname or not parts.hostname.isprintable():
-        return None
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    usual = port is None or port == _PORTS[parts.scheme]
-    return f"{parts.scheme}://{host}" if usual else f"{parts.scheme}://{host}:{port}"
 
 
 def models_from_tables(tables: Mapping[str, Any], source: str) -> dict[str, Model]:
