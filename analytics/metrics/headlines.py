@@ -20,6 +20,7 @@ from analytics.metrics.scores import SUFFIX
 from analytics.metrics.study import Family, Scope, Study, Units, rows_of
 from analytics.metrics.sums import Figure, Sums
 from analytics.results import EVERYBODY, NOBODY, UNINFORMED, Observers, ResultRow
+from wolfbus.errors import ConfigError
 from wolfbus.game.vocabulary import ROLES
 
 Unit: TypeAlias = Literal["share", "probability", "score", "points"]
@@ -90,32 +91,31 @@ _WORDS: Final[Mapping[scores.Score, str]] = {
 
 
 def _wins() -> Iterator[Headline]:
-    for name, label, winner, better in (
-        ("villager_wins", "won by the villagers", "villagers", "high"),
-        ("werewolf_wins", "won by the Werewolves", "werewolves", "low"),
-        ("no_winner", "without a winner", "nobody", None),
-    ):
-        yield Headline(name, f"finished games {label}", "share", _BETTER[better], wins, won_by(winner), pairs=False)
-
-
-_BETTER: Final[Mapping[str | None, Better]] = {"high": "high", "low": "low", None: None}
+    ends: dict[str, tuple[str, str, Better]] = {
+        "villager_wins": ("won by the villagers", "villagers", "high"),
+        "werewolf_wins": ("won by the Werewolves", "werewolves", "low"),
+        "no_winner": ("without a winner", "nobody", None),
+    }
+    for name, (label, winner, better) in ends.items():
+        yield Headline(name, f"finished games {label}", "share", better, wins, won_by(winner), pairs=False)
 
 
 def _flags() -> Iterator[Headline]:
     of_truth = "accuracy of flags: lies against all other statements with a checkable claim"
-    for name, label, unit, guess in (
-        ("accuracy", "accuracy of flags", "share", _GUESS),
-        ("accuracy_lift", f"accuracy of flags minus that of {_GUESS}", "points", _GUESS),
-        ("balanced_accuracy", "balanced accuracy of flags", "share", "any constant guess"),
-        ("precision", "precision of flags", "share", "flagging everything"),
-        ("recall", "recall of flags", "share", None),
-        ("f1", "F1 of flags", "share", "flagging everything"),
-        ("mcc", "Matthews correlation of flags", "score", "any constant guess"),
-    ):
+    measures: dict[str, tuple[str, Unit, str | None]] = {
+        "accuracy": ("accuracy of flags", "share", _GUESS),
+        "accuracy_lift": (f"accuracy of flags minus that of {_GUESS}", "points", _GUESS),
+        "balanced_accuracy": ("balanced accuracy of flags", "share", "any constant guess"),
+        "precision": ("precision of flags", "share", "flagging everything"),
+        "recall": ("recall of flags", "share", None),
+        "f1": ("F1 of flags", "share", "flagging everything"),
+        "mcc": ("Matthews correlation of flags", "score", "any constant guess"),
+    }
+    for name, (label, unit, guess) in measures.items():
         about = Headline(
             name,
             f"{label}, {_LABELLED}",
-            _UNITS[unit],
+            unit,
             "high",
             detection.flags,
             detection.HEADLINES[name],
@@ -134,9 +134,6 @@ def _flags() -> Iterator[Headline]:
             ):
                 about_kind = replace(about, name=f"{kind}_{name}", sums=sums, figure=one, by_role=False)
                 yield replace(about_kind, label=f"{label}: {words}")
-
-
-_UNITS: Final[Mapping[str, Unit]] = {"share": "share", "points": "points", "score": "score"}
 
 
 def _scores(score: scores.Score) -> Iterator[Headline]:
@@ -224,6 +221,15 @@ def _all() -> Iterator[Headline]:
 
 HEADLINES: Final[dict[str, Headline]] = {headline.name: headline for about in _all() for headline in about.spread()}
 """All by name, those of a role as ``name/role``."""
+
+
+def check_metric(name: str) -> str:
+    """Return the name of a headline metric that a command was given; raises ConfigError if it is none."""
+    if name not in HEADLINES:
+        headlines = ", ".join(metric for metric in HEADLINES if "/" not in metric)
+        roles = "and some by role, such as accuracy/Seer"
+        raise ConfigError(f"--metric {name}: there is no such metric; there are {headlines}, {roles}")
+    return name
 
 
 def headlines_of(names: Iterable[str] | None) -> list[Headline]:
@@ -314,6 +320,3 @@ def varied(
                 None if baseline is None else baseline(sums.parts(variants))[..., place],
             )
     return variants_of
-
-
-__all__ = ["HEADLINES", "Better", "Headline", "Unit", "by_sums", "headline_rows", "headlines_of", "varied"]

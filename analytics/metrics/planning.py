@@ -19,7 +19,7 @@ from scipy.stats import chi2, norm, t
 
 from analytics.metrics.bootstrap import SEED, TELLING
 from analytics.metrics.formulas import Array
-from analytics.metrics.headlines import HEADLINES
+from analytics.metrics.headlines import HEADLINES, check_metric
 from analytics.metrics.primary import ALPHA, max_t, metrics_by_block, needed_units
 from analytics.metrics.study import Study
 from wolfbus.errors import ConfigError
@@ -117,9 +117,7 @@ def pilot_of(study: Study, metric: str, primary: Sequence[str]) -> Pilot:
     Raises:
         ConfigError: the metric is none, has no baseline or is undefined here, or the blocks are too few.
     """
-    if metric not in HEADLINES:
-        names = ", ".join(name for name in HEADLINES if "/" not in name)
-        raise ConfigError(f"--metric {metric}: there is no such metric; there are {names}")
+    check_metric(metric)
     if study.blocks < TELLING:
         raise ConfigError(f"--from: {study.blocks} blocks of games tell too little of how much they vary; {TELLING} do")
     chosen = [HEADLINES[name] for name in dict.fromkeys((metric, *primary)) if name in HEADLINES]

@@ -41,6 +41,17 @@ def ends(estimated: Mapping[str, Any] | None) -> Ends:
     return look(estimated, "low"), look(estimated, "high")
 
 
+def interval_in_words(estimated: Mapping[str, Any], unit: str = "share") -> str:
+    """Return the interval of an estimate, to stand behind its value in a sentence; "" without one."""
+    words = between(*ends(estimated), unit)
+    return f" (95 % interval {words})" if words else ""
+
+
+def with_interval(estimated: Mapping[str, Any], unit: str = "share") -> str:
+    """Return an estimate with its interval, as a sentence says it."""
+    return in_unit(estimated.get("value"), unit) + interval_in_words(estimated, unit)
+
+
 def value_cell(
     number: float | None,
     unit: str = "share",

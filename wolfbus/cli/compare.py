@@ -129,14 +129,9 @@ def compare(
 
 
 def _metrics(names: Sequence[str]) -> list[str] | None:
-    from analytics.metrics.headlines import HEADLINES
+    from analytics.metrics.headlines import check_metric
 
-    for name in names:
-        if name not in HEADLINES:
-            headlines = [metric for metric in HEADLINES if "/" not in metric]
-            roles = "and some by role, such as accuracy/Seer"
-            raise ConfigError(f"--metric {name}: there is no such metric; there are {', '.join(headlines)}, {roles}")
-    return list(dict.fromkeys(names)) or None
+    return list(dict.fromkeys(map(check_metric, names))) or None
 
 
 def _margins(options: Sequence[str], read: Sequence[Gathered]) -> dict[str, float]:

@@ -15,7 +15,7 @@ from analytics.metrics.abilities import DETECTION, NOT_IDENTIFIED
 from analytics.metrics.primary import LEADS
 from analytics.metrics.skill import SIDES
 from analytics.report.caveats import SHOWN, all_defaults, caveats, missing_answers, of_servers, spoilt_games, verdict
-from analytics.report.context import Context, drawing, estimate_cell, metric, over_all
+from analytics.report.context import Context, drawing, estimate_cell, interval_in_words, metric, over_all, with_interval
 from analytics.report.entries import IndexedGame, StatementEntry
 from analytics.report.specs import phrase, specs, table
 from wolfbus.files.document import (
@@ -31,7 +31,7 @@ from wolfbus.files.document import (
     plain,
     warning,
 )
-from wolfbus.files.formats import between, count, in_unit, listed, percent, quantity
+from wolfbus.files.formats import count, in_unit, listed, percent, quantity
 from wolfbus.files.printable import words
 from wolfbus.game.roles import FACTS
 
@@ -74,7 +74,7 @@ def sentence(findings: Result, context: Context) -> Iterator[Part]:
         return
     won = findings["outcomes"]["winners"]["werewolves"]
     if won["n"]:
-        interval = _interval(between(won["low"], won["high"]))
+        interval = interval_in_words(won)
         finished = quantity(won["n"], "finished game")
         yield phrase("answer/won", share=percent(won["share"]), games=finished, interval=interval)
     else:
@@ -202,14 +202,6 @@ def headlines(findings: Result, context: Context) -> list[str]:
     ]
 
 
-def _interval(interval: str) -> str:
-    return f" (95 % interval {interval})" if interval else ""
-
-
-def _with_interval(estimated: Mapping[str, Any], unit: str = "share") -> str:
-    return in_unit(estimated.get("value"), unit) + _interval(between(estimated.get("low"), estimated.get("high"), unit))
-
-
 def _verdict_words(findings: Result, name: str) -> str:
     return specs("evidence").verdicts[name][verdict(findings, name)]
 
@@ -239,7 +231,7 @@ def _won(findings: Result) -> str:
     return phrase(
         "answer/sides",
         games=quantity(winners[first]["n"], "finished game"),
-        interval=_interval(between(winners[first]["low"], winners[first]["high"])),
+        interval=interval_in_words(winners[first]),
         nobody=percent(winners["nobody"]["share"]),
         first=names[first],
         first_share=percent(winners[first]["share"]),
@@ -258,7 +250,7 @@ def _deceived(findings: Result) -> str:
     ]
     return phrase(
         "answer/deceived",
-        rate=_with_interval({**metric(findings, "deception_rate"), "value": overall["rate"]}),
+        rate=with_interval({**metric(findings, "deception_rate"), "value": overall["rate"]}),
         deceptive=count(overall["deceptive"]),
         n=count(overall["n"]),
         roles=listed(rates),
@@ -273,7 +265,7 @@ def _detected(findings: Result) -> str:
     return phrase(
         "answer/detected",
         said=_verdict_words(findings, "balanced_accuracy"),
-        balanced=_with_interval(balanced),
+        balanced=with_interval(balanced),
         accuracy=percent(overall["accuracy"]),
         n=count(overall["n"]),
         guess="deceptive" if (overall.get("base_rate") or 0) >= 0.5 else "truthful",
@@ -290,10 +282,10 @@ def _suspected(findings: Result) -> str:
     return phrase(
         "answer/suspected",
         said=_verdict_words(findings, "suspicion_gap"),
-        gap=_with_interval(gap, "points"),
-        everybody=f" {phrase('answer/everybody', gap=_with_interval(everybody, 'points'))}" if is_known else "",
+        gap=with_interval(gap, "points"),
+        everybody=f" {phrase('answer/everybody', gap=with_interval(everybody, 'points'))}" if is_known else "",
         stand=phrase("answer/no_round") if first is None else phrase("answer/stand_out", round=first),
-        auc="" if auc.get("value") is None else f" {phrase('answer/auc', auc=_with_interval(auc, 'score'))}",
+        auc="" if auc.get("value") is None else f" {phrase('answer/auc', auc=with_interval(auc, 'score'))}",
     )
 
 

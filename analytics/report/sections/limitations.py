@@ -12,10 +12,10 @@ from scipy.stats import norm
 from analytics import Result, look
 from analytics.metrics.agreement import agreement_sentence
 from analytics.metrics.primary import ALPHA
-from analytics.report.context import Context
+from analytics.report.context import Context, with_interval
 from analytics.report.specs import phrase
 from wolfbus.files.document import Bullets, Section
-from wolfbus.files.formats import between, count, in_unit, listed, quantity
+from wolfbus.files.formats import count, in_unit, listed, quantity
 from wolfbus.files.printable import visible
 from wolfbus.game.vocabulary import SCRIPTS
 
@@ -76,13 +76,7 @@ def _labels(findings: Result) -> Iterator[str]:
         return
     for name in times:
         gap = look(findings, "truth", "overall", "confession_gap") or {}
-        share = in_unit(gap.get("value"), "share") + _interval(gap)
-        yield phrase(f"limitations/label_{name}", n=count(gap.get("n")), gap=share)
-
-
-def _interval(estimated: Mapping[str, Any]) -> str:
-    words = between(estimated.get("low"), estimated.get("high"))
-    return f" (95 % interval {words})" if words else ""
+        yield phrase(f"limitations/label_{name}", n=count(gap.get("n")), gap=with_interval(gap))
 
 
 def _reactivity(findings: Result) -> str:
