@@ -10,10 +10,9 @@ import polars as pl
 
 from analytics import Result
 from analytics.metrics.detection import caught
-from analytics.metrics.formulas import quotient
 from analytics.metrics.headlines import headline_rows
 from analytics.metrics.study import Scope, Study, rows_of
-from analytics.metrics.sums import Figure
+from analytics.metrics.sums import share
 from analytics.metrics.suspicion import suspected
 from analytics.results import EVERYBODY, NOBODY, UNINFORMED, ResultRow, Results, group_text
 from wolfbus.game.vocabulary import ROLES
@@ -54,14 +53,12 @@ def agent_rows(study: Study) -> Iterator[ResultRow]:
             yield replace(row, reason=_REASONS[row.metric]) if missing else row
         scope, unflagged = Scope(study, UNINFORMED, agent), "nobody judged a statement that it calls deceptive"
         (flagged,) = caught(scope)
-        of_flags = {"caught": Figure(quotient("flagged", "judged"), lambda s: s.judged, unflagged)}
-        yield from rows_of(study, UNINFORMED, flagged, of_flags, agent=agent)
+        yield from rows_of(study, UNINFORMED, flagged, {"caught": share("flagged", "judged", unflagged)}, agent=agent)
         (seen,) = suspected(scope)
-        as_wolf = Figure(quotient("wolves", "wolves_n"), lambda s: s.wolves_n, "nobody judged it as a Werewolf")
-        as_other = Figure(
-            quotient("others", "others_n"), lambda s: s.others_n, "nobody judged it as other than a Werewolf"
-        )
-        figures = {"suspicion_as_wolf": as_wolf, "suspicion_as_villager": as_other}
+        figures = {
+            "suspicion_as_wolf": share("wolves", "wolves_n", "nobody judged it as a Werewolf"),
+            "suspicion_as_villager": share("others", "others_n", "nobody judged it as other than a Werewolf"),
+        }
         yield from rows_of(study, UNINFORMED, seen, figures, agent=agent)
 
 

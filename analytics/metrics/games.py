@@ -8,9 +8,8 @@ from typing import Final
 
 import polars as pl
 
-from analytics.metrics.formulas import quotient
 from analytics.metrics.study import Scope, Study
-from analytics.metrics.sums import Figure, Sums, sums_of
+from analytics.metrics.sums import Figure, Sums, share, sums_of
 from analytics.results import NOBODY, ResultRow, group_text
 from analytics.rows import PROTOCOLS
 from wolfbus.game.vocabulary import ASSESSMENT_TIMES, LABEL_TIMES
@@ -23,29 +22,20 @@ def wins(scope: Scope) -> Iterator[Sums]:
     """Yield finished games by who won; of an agent, its seats in them: of those that are no Werewolves the ones that
     won, of its Werewolves likewise, and of all its seats those in games that nobody won.
     """
-    games = scope.study.tables.games.with_row_index("game").filter("finished")
-    if scope.agent is None:
-        yield sums_of(
-            games,
-            scope.study.games,
-            villagers=pl.col("winner") == "villagers",
-            villagers_n=1.0,
-            werewolves=pl.col("winner") == "werewolves",
-            werewolves_n=1.0,
-            nobody=pl.col("winner").is_null(),
-            nobody_n=1.0,
-        )
-        return
-    of_games = games.select(pl.col("game").cast(pl.Int32), "winner")
-    seats = scope.of(scope.study.tables.seats, "agent").join(of_games, on="game", maintain_order="left")
-    wolf = pl.col("role") == "Werewolf"
+    rows = scope.study.tables.games.with_row_index("game").filter("finished")
+    village = wolves = pl.lit(value=True)
+    if scope.agent is not None:
+        of_games = rows.select(pl.col("game").cast(pl.Int32), "winner")
+        rows = scope.of(scope.study.tables.seats, "agent").join(of_games, on="game", maintain_order="left")
+        wolves = pl.col("role") == "Werewolf"
+        village = ~wolves
     yield sums_of(
-        seats,
+        rows,
         scope.study.games,
-        villagers=~wolf & (pl.col("winner") == "villagers"),
-        villagers_n=~wolf,
-        werewolves=wolf & (pl.col("winner") == "werewolves"),
-        werewolves_n=wolf,
+        villagers=village & (pl.col("winner") == "villagers"),
+        villagers_n=village,
+        werewolves=wolves & (pl.col("winner") == "werewolves"),
+        werewolves_n=wolves,
         nobody=pl.col("winner").is_null(),
         nobody_n=1.0,
     )
@@ -53,12 +43,7 @@ def wins(scope: Scope) -> Iterator[Sums]:
 
 def won_by(winner: str) -> Figure:
     """Return the share of games that somebody won."""
-    return Figure(
-        quotient(winner, f"{winner}_n"),
-        lambda s: getattr(s, f"{winner}_n"),
-        "no game is finished",
-        is_rate_of_games=True,
-    )
+    return share(winner, f"{winner}_n", "no game is finished", is_rate_of_games=True)
 
 
 def game_rows(study: Study) -> Iterator[ResultRow]:

@@ -9,6 +9,7 @@ the same (`analytics.ladder`). Rates of claims come from games of other blocks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -16,10 +17,9 @@ import polars as pl
 
 from analytics import Result
 from analytics.ladder import with_rates
-from analytics.metrics import formulas
 from analytics.metrics.formulas import Array, quotient, ratio
 from analytics.metrics.recalibration import FOLDS, folds_of
-from analytics.metrics.scores import FIGURES, Scored, score_sums
+from analytics.metrics.scores import FIGURES, score_sums, scored
 from analytics.metrics.study import Study, rows_of
 from analytics.metrics.sums import Figure, share, sums_of
 from analytics.results import UNINFORMED, ResultRow, Results
@@ -120,11 +120,11 @@ def _use(loss: str) -> Figure:
 
 
 USES: Final[Mapping[str, Figure]] = {"claims_used": _use("squares"), "claims_used_log": _use("logs")}
-CLEARED_VOTES: Final = Figure(
-    quotient("cleared", "votes"),
-    lambda s: s.votes,
+CLEARED_VOTES: Final = share(
+    "cleared",
+    "votes",
     "nobody who could not be certain voted for anybody of whom that is so",
-    quotient("chance", "votes"),
+    baseline=quotient("chance", "votes"),
 )
 
 
@@ -142,11 +142,8 @@ def ladder_rows(study: Study) -> Iterator[ResultRow]:
         sums = sums_of(frame, study.games, _AXES, total=True, **_losses(rung))
         figures = {"known_brier": share("squares", "pairs", _NONE), "known_log": share("logs", "pairs", _NONE)}
         yield from rows_of(study, UNINFORMED, sums, figures, rung=rung)
-        scores = score_sums({}, _scored(frame, rung), study.games)
-        ranked = {
-            "known_auc": Figure(formulas.auc, lambda s: s.n, _NONE, FIGURES["auc"].baseline),
-            "known_ece": Figure(formulas.calibration_error, lambda s: s.n, _NONE),
-        }
+        scores = score_sums({}, scored(frame, rung, "wolf"), study.games)
+        ranked = {f"known_{name}": replace(FIGURES[name], reason=_NONE) for name in ("auc", "ece")}
         yield from rows_of(study, UNINFORMED, scores, ranked, rung=rung)
     losses = {f"{name}_{rung}": of for rung in RUNGS[:4] for name, of in _losses(rung).items() if name != "pairs"}
     sums = sums_of(frame, study.games, _AXES, total=True, pairs=1.0, **losses)
@@ -157,15 +154,6 @@ def ladder_rows(study: Study) -> Iterator[ResultRow]:
     )
     sums = sums_of(votes, study.games, _AXES, total=True, votes=1.0, cleared=cleared, chance=pl.col("chance"))
     yield from rows_of(study, UNINFORMED, sums, {"cleared_votes": CLEARED_VOTES})
-
-
-def _scored(frame: pl.DataFrame, rung: str) -> Scored:
-    rows = frame.filter(pl.col(rung).is_not_null())
-    scores = rows[rung].to_numpy() + 0.0
-    order = np.argsort(scores, kind="stable")
-    wolf = rows["wolf"].to_numpy()[order].astype(np.int64)
-    game = rows["game"].to_numpy()[order].astype(np.int64)
-    return Scored(scores[order], wolf, wolf, game)
 
 
 def ladder(_study: Study, results: Results) -> Result:

@@ -9,18 +9,17 @@ not the role's own name. Over statements of the debate, before which thoughts ar
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
-import numpy as np
 import polars as pl
 
 from analytics import Result
-from analytics.metrics import formulas
-from analytics.metrics.formulas import bins_of, ratio
-from analytics.metrics.scores import Division, Scored, ScoreSums, cells_of, score_sums
+from analytics.metrics.formulas import bins_of, quotient
+from analytics.metrics.scores import ROLE_AUC, Division, ScoreSums, cells_of, score_sums, scored
 from analytics.metrics.study import Family, Scope, Study, rows_of
-from analytics.metrics.sums import Figure, Sums, count, sums_of
+from analytics.metrics.sums import Figure, Sums, count, share, sums_of
 from analytics.results import NOBODY, ResultRow, Results, group_of
 
 LEXICAL: Final = ("thought_score", "thought_score_masked")
@@ -56,12 +55,7 @@ def thoughts(scope: Scope) -> Iterator[Sums]:
     )
 
 
-GIVEN_AWAY: Final = Figure(
-    lambda s: ratio(s.telling, s.thoughts),
-    lambda s: s.thoughts,
-    _UNTHOUGHT,
-    baseline=lambda s: ratio(s.others_telling, s.others),
-)
+GIVEN_AWAY: Final = share("telling", "thoughts", _UNTHOUGHT, baseline=quotient("others_telling", "others"))
 
 
 def _statements(study: Study) -> pl.DataFrame:
@@ -80,22 +74,13 @@ def _statements(study: Study) -> pl.DataFrame:
     return study.cached("monitored", make)
 
 
-def _scored(frame: pl.DataFrame, score: str) -> Scored:
-    rows = frame.filter(pl.col(score).is_not_null())
-    scores = rows[score].cast(pl.Float64).to_numpy()
-    order = np.argsort(scores, kind="stable")
-    wolf = rows["wolf"].to_numpy()[order].astype(np.int64)
-    game = rows["game"].to_numpy()[order].astype(np.int64)
-    return Scored(scores[order], wolf, wolf, game)
-
-
 def _monitored(score: str, scope: Scope) -> Iterator[Sums]:
     """Yield sums of a monitor's score of statements, Werewolves' against others'."""
     studies = [scope.study, *([] if scope.beside is None else [scope.beside])]
-    sets = [_scored(_statements(study), score) for study in studies]
+    sets = [scored(_statements(study), score, "wolf") for study in studies]
     cells = Division.of(sets, cells_of)
     bins = Division.of(sets, bins_of)
-    rows = _scored(scope.of(_statements(scope.study), "agent"), score)
+    rows = scored(scope.of(_statements(scope.study), "agent"), score, "wolf")
     yield ScoreSums({}, rows, scope.study.games, cells, bins)
 
 
@@ -104,9 +89,7 @@ FAMILIES: Final[Mapping[str, Family]] = {score: partial(_monitored, score) for s
 
 def auc_figure(score: str) -> Figure:
     """Return how often a monitor's score of a Werewolf's statement is above that of another's, ties counted half."""
-    return Figure(
-        formulas.auc, lambda s: s.n, _UNTOLD if score in LEXICAL else _UNREAD, baseline=lambda s: 0.0 * s.n + 0.5
-    )
+    return replace(ROLE_AUC, reason=_UNTOLD if score in LEXICAL else _UNREAD)
 
 
 def monitor_rows(study: Study) -> Iterator[ResultRow]:
@@ -118,7 +101,7 @@ def monitor_rows(study: Study) -> Iterator[ResultRow]:
             study.statements.select("game", "number", "wolf"), on=["game", "number"]
         )
         for score in READ:
-            rows = _scored(judged, score)
+            rows = scored(judged, score, "wolf")
             sums = score_sums({}, rows, study.games)
             yield from rows_of(study, NOBODY, sums, {NAMES[score]: auc_figure(score)}, annotator=name)
 

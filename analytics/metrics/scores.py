@@ -92,15 +92,16 @@ class Scored:
         return None
 
 
-def scored(frame: pl.DataFrame, score: Score, truth: Truth = "label") -> Scored:
-    """Return those of some judgements that count whose statement has a label, or of which the role is known, in the
-    order of a score.
+def scored(frame: pl.DataFrame, score: str, truth: Truth = "label") -> Scored:
+    """Return those rows, judgements or others, that have a score and of which the truth is known, in the order of the
+    score; where nobody flags anything, the truth stands for the flags.
     """
     rows = frame.filter(pl.col(truth).is_not_null() & pl.col(score).is_not_null())
     # a negative zero becomes an ordinary one
-    scores = rows[score].to_numpy() + 0.0
+    scores = rows[score].cast(pl.Float64).to_numpy() + 0.0
     order = np.argsort(scores, kind="stable")
-    labels, flags, games = rows[truth].to_numpy(), rows["flagged"].to_numpy(), rows["game"].to_numpy()
+    flagged = "flagged" if "flagged" in rows.columns else truth
+    labels, flags, games = (rows[name].to_numpy() for name in (truth, flagged, "game"))
     return Scored(
         scores[order],
         labels[order].astype(np.int64),

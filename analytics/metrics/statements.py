@@ -16,7 +16,6 @@ from typing import Final
 
 import polars as pl
 
-from analytics.metrics.formulas import quotient
 from analytics.metrics.study import Scope, Study, rows_of
 from analytics.metrics.sums import Axes, Figure, Sums, count, share, sums_of
 from analytics.results import NOBODY, ResultRow, group_text
@@ -247,8 +246,8 @@ def lying_rows(study: Study) -> Iterator[ResultRow]:
     unthought = "no recorded thought says anything of a player of whom the words say something"
     unlabelled = "no labelled statement contradicts the thought before it"
     figures = {
-        "thought_contradicted": Figure(quotient("against", "comparable"), lambda s: s.comparable, unthought),
-        "contradiction_admitted": Figure(quotient("admitted", "labelled"), lambda s: s.labelled, unlabelled),
+        "thought_contradicted": share("against", "comparable", unthought),
+        "contradiction_admitted": share("admitted", "labelled", unlabelled),
     }
     yield from rows_of(study, NOBODY, sums, figures)
 

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from analytics.metrics.bootstrap import game_interval, mean_interval
-from analytics.metrics.formulas import Parts, quotient, ratio, theil_sen
+from analytics.metrics.formulas import Parts, ratio, theil_sen
 from analytics.metrics.statements import claims, received
 from analytics.metrics.study import Scope, Study, figure_row, rows_of
 from analytics.metrics.sums import Axes, Figure, Sums, share, sums_of
@@ -261,8 +261,8 @@ def retention_rows(study: Study) -> Iterator[ResultRow]:
     nobody = "nobody who has to find out judged living"
     sums = _gap_sums(frame, study.games, {"round": "round"})
     figures = {
-        "retention_others": Figure(quotient("others", "others_n"), lambda s: s.others_n, f"{nobody} others"),
-        "retention_werewolves": Figure(quotient("wolves", "wolves_n"), lambda s: s.wolves_n, f"{nobody} werewolves"),
+        "retention_others": share("others", "others_n", f"{nobody} others"),
+        "retention_werewolves": share("wolves", "wolves_n", f"{nobody} werewolves"),
         "retention_difference": Figure(
             gap, lambda s: np.minimum(s.wolves_n, s.others_n), f"{nobody} Werewolves and others"
         ),

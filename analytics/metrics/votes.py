@@ -66,16 +66,12 @@ def concentrations(scope: Scope) -> Iterator[Sums]:
 
 
 CONCENTRATION: Final = share("most", "votings", "no vote named anybody")
-HIT: Final = Figure(quotient("hits", "votes"), lambda s: s.votes, _UNVOTED, quotient("chance", "votes"))
+_CHANCE: Final = quotient("chance", "votes")
+HIT: Final = share("hits", "votes", _UNVOTED, baseline=_CHANCE)
 HIT_LIFT: Final = Figure(
     lambda s: ratio(s.hits - s.chance, s.votes), lambda s: s.votes, _UNVOTED, lambda s: 0.0 * s.votes
 )
-FOLLOWS: Final = Figure(
-    quotient("credit", "votes"),
-    lambda s: s.votes,
-    "nobody who had judged somebody alive voted for anybody",
-    quotient("chance", "votes"),
-)
+FOLLOWS: Final = share("credit", "votes", "nobody who had judged somebody alive voted for anybody", baseline=_CHANCE)
 
 
 def vote_rows(study: Study) -> Iterator[ResultRow]:
