@@ -219,17 +219,14 @@ def _kind(assessed: OwnJudgement | Label) -> str:
 
 def _answered(memory: OwnAnswer) -> str:
     content, thought = memory.content, _thought(memory.thought)
-    if isinstance(content, Speech):
-        # what was said follows as a public line
-        thought_line = f"Your thought before you spoke: {quoted(memory.thought)}" if thought and memory.thought else ""
+    if isinstance(content, Speech | Ballot):
+        # what was said, and who voted for whom, follows as a public line
+        when = "before you spoke" if isinstance(content, Speech) else "at the vote"
+        thought_line = f"Your thought {when}: {quoted(memory.thought)}" if thought and memory.thought else ""
         return " ".join(filter(None, (thought_line, _label_along(content.label))))
     if isinstance(content, Label):
         why = _quoted_reason(content.reasoning)
         return f"[{memory.about}] your own: {_kind(content)} {content.confidence:.2f}{why}{thought}"
-    if isinstance(content, Ballot):
-        # who voted for whom is public
-        thought_line = f"Your thought at the vote: {quoted(memory.thought)}" if thought and memory.thought else ""
-        return " ".join(filter(None, (thought_line, _label_along(content.label))))
     if isinstance(content, Proposal):
         return f"Night {memory.round}: you proposed {_proposed(content.target, content.word)}{thought}"
     if isinstance(content, Choice):
