@@ -27,11 +27,15 @@ def people(findings: Result, context: Context) -> Section:
     people_said = findings.get("agreement") or {}
     blocks: list[Block] = []
     if people_said.get("annotators"):
+        annotators = (
+            Line(Cell(f"{name}, {_SORTS[row['sort']]}"), row) for name, row in people_said["annotators"].items()
+        )
+        together = (Line(Cell(_WORDS[question]), row) for question, row in people_said["together"].items())
         blocks += [
             plain(agreement_sentence(findings)),
             plain(phrase("people/intro")),
-            table("people/annotators", findings, context, lines=_annotators(people_said)),
-            table("people/agreement-together", findings, context, lines=_together(people_said)),
+            table("people/annotators", findings, context, lines=annotators),
+            table("people/agreement-together", findings, context, lines=together),
             table("people/agreement-pairs", findings, context, lines=_pairs(people_said)),
         ]
     if look(findings, "monitor", "monitors", "models", "plain", "n"):
@@ -42,16 +46,6 @@ def people(findings: Result, context: Context) -> Section:
         )
         blocks.append(table("people/monitors", findings, context, more=[given_away]))
     return Section("people", "People, reader models, monitors", tuple(blocks))
-
-
-def _annotators(people_said: Result) -> Iterator[Line]:
-    for name, row in people_said["annotators"].items():
-        yield Line(Cell(f"{name}, {_SORTS[row['sort']]}"), row)
-
-
-def _together(people_said: Result) -> Iterator[Line]:
-    for question, row in people_said["together"].items():
-        yield Line(Cell(_WORDS[question]), row)
 
 
 def _pairs(people_said: Result) -> Iterator[Line]:
