@@ -239,8 +239,7 @@ def _compare(
     for of_each, both in zip(pairs, common, strict=True):
         members = of_each[0][1]
         comparison = _Compared(sides, [sums for sums, _ in of_each], units, draws)
-        dealt = _Dealt([sums for sums, _ in both], [side.units for side in sides], units.count)
-        moved = dealt.rearranged(members, deals)
+        moved = _rearranged([sums for sums, _ in both], sides, units.count, members, deals)
         for headline in members:
             p, why = deals.p_value(moved[headline.name])
             if p is not None:
@@ -316,34 +315,29 @@ class _Compared:
         }
 
 
-class _Dealt:
-    """Sums of two sides, to be dealt anew.
+def _rearranged(
+    sums: Sequence[Sums], sides: Sequence[_Side], count: int, members: Sequence[Headline], deals: Rearrangements
+) -> dict[str, Array]:
+    """Return the difference of each metric in every rearrangement of the units.
 
     Args:
         sums: of A and of B.
-        units: the unit of each game, of both.
+        sides: A and B.
         count: number of units.
+        members: the metrics, which are formulas of these sums.
+        deals: which units change sides.
     """
-
-    def __init__(self, sums: Sequence[Sums], units: Sequence[Array], count: int) -> None:
-        self._sums = sums[0]
-        self._a, self._b = (of_side.by_unit(unit, count) for of_side, unit in zip(sums, units, strict=True))
-
-    def rearranged(self, members: Sequence[Headline], deals: Rearrangements) -> dict[str, Array]:
-        """Return the difference of each metric in every rearrangement."""
-        differences: dict[str, list[Array]] = {headline.name: [] for headline in members}
-        total_a = self._a.sum(axis=0, dtype=np.float64)
-        total_b = self._b.sum(axis=0, dtype=np.float64)
-        for part in deals.parts():
-            moved = deals.moved(self._b - self._a, part)
-            # either side's sums will do: of an agent both know that its wins are those of its seats
-            one = self._sums.parts(total_a + moved)
-            other = self._sums.parts(total_b - moved)
-            for headline in members:
-                place = self._sums.groups.index(headline.group)
-                value = headline.figure.value
-                differences[headline.name].append(value(other)[:, place] - value(one)[:, place])
-        return {name: np.concatenate(parts) for name, parts in differences.items()}
+    differences: dict[str, list[Array]] = {headline.name: [] for headline in members}
+    a, b = (of_side.by_unit(side.units, count) for of_side, side in zip(sums, sides, strict=True))
+    total_a, total_b = (matrix.sum(axis=0, dtype=np.float64) for matrix in (a, b))
+    for part in deals.parts():
+        moved = deals.moved(b - a, part)
+        # either side's sums will do: of an agent both know that its wins are those of its seats
+        one, other = sums[0].parts(total_a + moved), sums[0].parts(total_b - moved)
+        for headline in members:
+            place, value = sums[0].groups.index(headline.group), headline.figure.value
+            differences[headline.name].append(value(other)[:, place] - value(one)[:, place])
+    return {name: np.concatenate(parts) for name, parts in differences.items()}
 
 
 def _adjusted(rearranged: Mapping[str, Array], deals: Rearrangements) -> dict[str, float]:
