@@ -58,34 +58,27 @@ class Resident(Protocol):
     @property
     def playing(self) -> int:
         """Games under way, which are played on for a while after a request to stop."""
-        ...
 
     @property
     def played(self) -> int:
         """Games that are over."""
-        ...
 
     def deliver(self, entries: Sequence[Entry], /) -> None:
         """Take what is said of games, in order: deliveries, and that a game was dropped; perhaps what nobody knows."""
-        ...
 
     def welcome(self) -> None:
         """React to a moderator's welcome. One that does not know the member yet says it: that of the house on each
         fresh start, and each that comes after it.
         """
-        ...
 
     def rejoined(self) -> None:
         """React to a fresh start of the member: all that runs will be caught up."""
-        ...
 
     def report(self) -> tuple[str, dict[str, int]]:
         """Return its state in a word, and numbers, for whoever watches the process."""
-        ...
 
     def close(self) -> None:
         """End, and return when nothing more will be sent."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,19 +112,15 @@ class SeatContext(Protocol):
     @property
     def outbox(self) -> Outbox:
         """Where replies and reports go."""
-        ...
 
     def missed(self, game: str, why: str, /) -> None:
         """Ask to be caught up with a game of which facts did not reach a seat."""
-        ...
 
     def new_agent(self, seated: Seated, /) -> Agent:
         """Return a new agent, for a seat whose game goes on from before what was told."""
-        ...
 
     def seat_left(self) -> None:
         """Count out a seat that holds nothing any more."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

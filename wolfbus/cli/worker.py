@@ -22,13 +22,12 @@ from wolfbus.cli.options import (
 )
 from wolfbus.errors import BusError, ConfigError
 from wolfbus.files.printable import counted
-from wolfbus.running.brains import open_brain_context, quiet_brains
+from wolfbus.running.brains import open_brain_context, open_shared_budget, quiet_brains
 from wolfbus.service.outage import AWAY, OutageNotice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from players.llm.redis_budget import RedisBudget
     from wolfbus.running.loading import LoadedStudy
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.study.plan import Plan, PlannedGame
@@ -149,8 +148,9 @@ def worker(
             raise
         plan = study.plan()
         agenda.planned = _planned_of(agenda, name, study, plan)
+        limits = _take_limits(study.settings, name, calls)
         with (
-            _open_ledger(url, name, study.settings, agenda.lease_s, calls) as ledger,
+            open_shared_budget(url, name, *limits, agenda.lease_s) as ledger,
             open_brain_context(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as brain_context,
             contextlib.closing(open_bus(with_patience(url, _PATIENCE_S))) as bus,
             contextlib.closing(open_bus(house_url)) if house_url is not None else contextlib.nullcontext() as near,
@@ -192,21 +192,13 @@ def _report_end(name: str, stopping: Stopping) -> int:
     return 0
 
 
-@contextlib.contextmanager
-def _open_ledger(
-    url: str, name: str, study: StudySettings, lease: float, calls: dict[str, Any]
-) -> Iterator[RedisBudget | None]:
-    """Open this worker's share in the study's budget, and have its calls keep it; None where the study has none."""
-    if not study.has_budget:
-        yield None
-        return
-    from players.llm.redis_budget import RedisBudget
-
-    if calls["budget"] is not None or calls["budget_tokens"] is not None:
-        raise click.UsageError(f"the study on agenda {name} has a budget, which all workers keep together")
-    calls |= {"budget": study.budget, "budget_tokens": study.budget_tokens}
-    with contextlib.closing(RedisBudget(url, name, study.budget, study.budget_tokens, lease)) as ledger:
-        yield ledger
+def _take_limits(study: StudySettings, name: str, calls: dict[str, Any]) -> tuple[float | None, int | None]:
+    """Return the limits of the study's budget, and have this worker's calls keep to them where there are any."""
+    if study.has_budget:
+        if calls["budget"] is not None or calls["budget_tokens"] is not None:
+            raise click.UsageError(f"the study on agenda {name} has a budget, which all workers keep together")
+        calls |= {"budget": study.budget, "budget_tokens": study.budget_tokens}
+    return study.budget, study.budget_tokens
 
 
 def _planned_of(agenda: RedisAgenda, name: str, study: LoadedStudy, plan: Plan) -> Callable[[int], PlannedGame | None]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from wolfbus.bus import open_bus
 from wolfbus.errors import BusError, WolfError
 from wolfbus.files.printable import counted, error_in_words
+from wolfbus.running.brains import open_shared_budget
 from wolfbus.running.results import failed_result, fetch_record
 from wolfbus.service.lifecycle import Stopping, drain
 from wolfbus.service.outage import AWAY, OutageNotice
@@ -27,7 +28,6 @@ from wolfbus.study.scheduler import KEPT_S, Halt, StudyExecutor, StudyNews
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount
-    from players.llm.redis_budget import RedisBudget
     from wolfbus.running.loading import LoadedStudy
 
 logger = logging.getLogger(__name__)
@@ -111,18 +111,14 @@ class AgendaExecutor(StudyExecutor):
         self._after = "0-0"
         self._uncollected: list[tuple[str, FinishedGame]] = []
         self._ended = threading.Event()
-        self._budget: RedisBudget | None = None
         self._spent = before
         with contextlib.ExitStack() as stack:
             self._bus = stack.enter_context(contextlib.closing(open_bus(url)))
             self._agenda = stack.enter_context(contextlib.closing(RedisAgenda(url, name, lease_s)))
             self._study = study
             settings = study.settings
-            if settings.has_budget:
-                from players.llm.redis_budget import RedisBudget
-
-                budget = RedisBudget(url, name, settings.budget, settings.budget_tokens)
-                self._budget = stack.enter_context(contextlib.closing(budget))
+            limits = settings.budget, settings.budget_tokens
+            self._budget = stack.enter_context(open_shared_budget(url, name, *limits))
             self._open()
             if lease_s is not None:
                 self._agenda.agree_lease()

@@ -21,6 +21,7 @@ from wolfbus.study.journal import CallsSoFar
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount, BudgetLedger
+    from players.llm.redis_budget import RedisBudget
     from players.llm.settings import Model
     from players.spec import BrainContext
     from wolfbus.stage.people import People
@@ -158,6 +159,18 @@ def brains_of_seats(
     return tuple(players.get(name, default or "") for name in config.names)
 
 
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """How a study has models called; `open_brain_context` says what each is."""
+
+    budget: float | None
+    budget_tokens: int | None
+    cassette: Path | None
+    replay_cassette: Path | None
+    give_up: int
+    logs: Path | None
+
+
 @contextlib.contextmanager
 def open_brain_context(
     brains: Sequence[str],
@@ -224,6 +237,28 @@ def open_brain_context(
             with _notice_if_slow(brain_context.models_of(brains)):
                 brain_context.probe(brains, patience_s)
         yield brain_context
+
+
+@contextlib.contextmanager
+def open_shared_budget(
+    url: str, agenda: str, usd: float | None, tokens: int | None, lease_s: float = 15.0
+) -> Iterator[RedisBudget | None]:
+    """Open this process's share in the budget of an agenda; None where it has no budget.
+
+    Args:
+        url: the agenda's bus.
+        agenda: its name.
+        usd: US dollars that all who share it may spend; None for no limit.
+        tokens: tokens, likewise.
+        lease_s: seconds after which what a silent process had reserved counts as spent.
+    """
+    if usd is None and tokens is None:
+        yield None
+        return
+    from players.llm.redis_budget import RedisBudget
+
+    with contextlib.closing(RedisBudget(url, agenda, usd, tokens, lease_s)) as budget:
+        yield budget
 
 
 def calls_of(brain_context: BrainContext | None) -> CallsSoFar:

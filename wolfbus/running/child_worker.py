@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +23,7 @@ from players.llm.settings import Model
 from wolfbus.errors import WolfError
 from wolfbus.files.printable import error_in_words
 from wolfbus.running.agenda_worker import AgendaWorker, WorkerSettings
-from wolfbus.running.brains import calls_of, open_brain_context, quiet_brains
+from wolfbus.running.brains import CallOptions, calls_of, open_brain_context, open_shared_budget, quiet_brains
 from wolfbus.running.loading import study_of_text
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.redis import shut_down
@@ -31,7 +31,6 @@ from wolfbus.study.journal import CallsSoFar
 from wolfbus.study.redis_agenda import RedisAgenda
 
 if TYPE_CHECKING:
-    from players.llm.budget import BudgetLedger
     from players.spec import BrainContext
 
 AGENDA: Final = "run"
@@ -55,18 +54,8 @@ class ChildSettings(BaseModel):
     """All that will play."""
     models: dict[str, Model]
     """Language models, by what brains name them by, each limited to this worker's share."""
-    budget: float | None = None
-    """US dollars that all workers together may spend."""
-    budget_tokens: int | None = None
-    """Tokens, likewise."""
-    cassette: Path | None = None
-    """Folder to record model replies into."""
-    replay_cassette: Path | None = None
-    """Folder to play them from."""
-    give_up: int
-    """See `wolfbus.running.brains.open_brain_context`."""
-    logs: Path | None = None
-    """Likewise."""
+    calls: CallOptions
+    """How they are called; the budget is that of all workers together."""
 
 
 _CALLS_EVERY_S: Final = 0.5
@@ -135,19 +124,11 @@ def _play(settings: ChildSettings, stopping: Stopping) -> None:
         plan = study_of_text(agenda.study() or "", "the run").plan()
         agenda.planned = plan.game
         agenda.agree_lease()
+        calls = settings.calls
         with (
-            _open_ledger(settings, agenda.lease_s) as ledger,
+            open_shared_budget(settings.server, AGENDA, calls.budget, calls.budget_tokens, agenda.lease_s) as ledger,
             open_brain_context(
-                settings.brains,
-                settings.models,
-                budget=settings.budget,
-                budget_tokens=settings.budget_tokens,
-                cassette=settings.cassette,
-                replay_cassette=settings.replay_cassette,
-                give_up=settings.give_up,
-                logs=settings.logs,
-                probe=False,
-                ledger=ledger,
+                settings.brains, settings.models, probe=False, ledger=ledger, **asdict(calls)
             ) as brain_context,
         ):
             how = WorkerSettings(
@@ -159,16 +140,3 @@ def _play(settings: ChildSettings, stopping: Stopping) -> None:
                 halt = worker.play(stopping)
             if halt is not None:
                 tell(halt=halt.why, budget=halt.budget)
-
-
-@contextlib.contextmanager
-def _open_ledger(settings: ChildSettings, lease_s: float) -> Iterator[BudgetLedger | None]:
-    """Open this worker's share in the run's budget; None where there is none."""
-    if settings.budget is None and settings.budget_tokens is None:
-        yield None
-        return
-    from players.llm.redis_budget import RedisBudget
-
-    ledger = RedisBudget(settings.server, AGENDA, settings.budget, settings.budget_tokens, lease_s)
-    with contextlib.closing(ledger):
-        yield ledger

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Protocol, Self
+from typing import TYPE_CHECKING, Final, Protocol
 
 from moderator.engine.context import GameOver
 from moderator.engine.seating import SeatPlayer, opening
@@ -23,6 +22,7 @@ from moderator.house.settings import Agenda, AgendaItem, ModeratorSettings
 from moderator.house.term import ClaimedHouse
 from players.spec import BrainContext, build, declined_by, model_name
 from wolfbus.actors import PooledActor, tell_if_alive
+from wolfbus.actors.closable import Closable
 from wolfbus.agent.router import SeatRouter
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.streams import parse_id
@@ -110,7 +110,7 @@ class _Callbacks(PooledActor):
             logger.exception("what follows from a game's events failed")
 
 
-class EmbeddedHouse:
+class EmbeddedHouse(Closable):
     """A moderator's host that takes games from an agenda; this process plays and counts them.
 
     Args:
@@ -447,11 +447,3 @@ class EmbeddedHouse:
                 self._bus.trim(stream, self._bus.last_id(stream))
         except BusError as error:
             logger.debug("the mailboxes of house %s were left as they are: %s", self.name, error)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()

@@ -18,9 +18,8 @@ from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusError, WolfError, reason_of
 from wolfbus.files.printable import counted, error_in_words
 from wolfbus.game.fresh import fresh_name
-from wolfbus.running.results import fetch_result
+from wolfbus.running.results import failed_result, fetch_record
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.study.agenda import FinishedGame
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Halt, StudyExecutor, StudyNews
@@ -173,9 +172,8 @@ class HouseExecutor(StudyExecutor):
         planned = self._planned(game.game)
         if planned is None:
             return
-        finished = FinishedGame(planned.number, self._house, game.error, game.seconds)
         try:
-            result = fetch_result(self._bus, planned, finished, self._folder, self._config)
+            result = fetch_record(self._bus, planned, self._house, self._folder, self._config)
         except BusError as error:
             # it is on the bus still, and the run that resumes finds it there
             self._news.put(Halt(str(error)))
@@ -185,6 +183,9 @@ class HouseExecutor(StudyExecutor):
             self._news.put(Halt(f"{error.filename or self._folder}: {reason_of(error)}"))
             self._stopping.ask("the disk does not take it")
             return
+        if not isinstance(result, GameResult):
+            why = game.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
+            result = failed_result(planned, why, game.seconds)
         with self._lock:
             if self._requested.pop(planned.game, None) is None:
                 self._unrequested[planned.game] = result

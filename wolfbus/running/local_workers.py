@@ -30,6 +30,7 @@ from wolfbus.study.scheduler import Halt, StudyNews
 if TYPE_CHECKING:
     from players.llm.budget import Amount
     from wolfbus.running.agenda_worker import WorkerSettings
+    from wolfbus.running.brains import CallOptions
     from wolfbus.running.loading import LoadedStudy
 
 logger = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ class LocalWorkers:
         settings: how they play together.
         count: how many there are, > 1.
         study: what is played.
-        calls: how models are called, as `wolfbus.running.child_worker.ChildSettings` has it.
+        calls: how models are called.
         models: language models by what brains name them by.
         before: what was spent before of the study's budget.
         lock_fd: descriptor of the folder's lock, which a worker holds as long as it lives.
@@ -88,7 +89,7 @@ class LocalWorkers:
         settings: WorkerSettings,
         count: int,
         study: LoadedStudy,
-        calls: Mapping[str, Any],
+        calls: CallOptions,
         models: Mapping[str, Any],
         before: Amount,
         lock_fd: int,
@@ -96,7 +97,7 @@ class LocalWorkers:
     ) -> None:
         self._settings = settings
         self._count = count
-        self._call_options = dict(calls)
+        self._calls = calls
         self._models = {name: _share(model, count) for name, model in models.items()}
         self._brains = study.plan().agents
         self._lock_fd = lock_fd
@@ -181,7 +182,7 @@ class LocalWorkers:
             at_once=max(share, 1),
             brains=self._brains,
             models=self._models,
-            **self._call_options,
+            calls=self._calls,
         )
         return _WorkerProcess(key, settings, self._lock_fd, self)
 

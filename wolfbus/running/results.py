@@ -1,4 +1,4 @@
-"""Results of games by their records: `fetch_result` fetches a record from a bus, `find_pending` finds which games of a
+"""Results of games by their records: `fetch_record` fetches one from a bus, `find_pending` finds which games of a
 resumed study are not played, by their records and its notes.
 """
 
@@ -23,7 +23,6 @@ from wolfbus.record.line import line_of
 from wolfbus.record.reader import Prover, check_seals, open_lines, read_checked, read_record
 from wolfbus.running.earlier import find_in_folder, read_said
 from wolfbus.running.house import AGENT
-from wolfbus.study.agenda import FinishedGame
 from wolfbus.study.folder import Manifest, StudyFolder, set_aside
 from wolfbus.study.journal import GameCounts, GameResult, Spent, State
 from wolfbus.study.manifest import FILE, NotedGame, notes_of
@@ -183,29 +182,6 @@ def failed_result(planned: PlannedGame, why: str, seconds: float, state: State =
         error=" ".join(why.split())[:_WHY_SHOWN],
         seconds=round(seconds, 3),
     )
-
-
-def fetch_result(
-    bus: Bus, planned: PlannedGame, finished: FinishedGame, folder: Path, config: GameConfig
-) -> GameResult:
-    """Fetch the record of a game that this process has moderated into a study's folder; returns its result.
-
-    Args:
-        bus: where the record is.
-        planned: the game.
-        finished: what its moderator said.
-        folder: the study's.
-        config: the study's rules.
-
-    Raises:
-        BusError: the record cannot be read now.
-        OSError: it cannot be written.
-    """
-    result = fetch_record(bus, planned, finished.house, folder, config)
-    if isinstance(result, GameResult):
-        return result
-    why = finished.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
-    return failed_result(planned, why, finished.seconds)
 
 
 def fetch_record(

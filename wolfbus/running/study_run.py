@@ -10,6 +10,7 @@ import shlex
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 from decimal import Decimal
 from importlib import resources
 from pathlib import Path
@@ -21,7 +22,7 @@ import wolfbus
 from wolfbus.bus.url import shown_url
 from wolfbus.errors import BudgetSpent, ConfigError, reason_of
 from wolfbus.running.agenda_worker import WorkerSettings
-from wolfbus.running.brains import open_brain_context, print_estimate, quiet_brains, rehearse
+from wolfbus.running.brains import CallOptions, open_brain_context, print_estimate, quiet_brains, rehearse
 from wolfbus.running.loading import LoadedStudy, RunOptions
 from wolfbus.running.local_executor import LocalExecutor
 from wolfbus.running.local_workers import LocalWorkers, can_share, workers_for
@@ -282,9 +283,9 @@ class StudyRun:
                 brains = tuple(brain for brain in brains if brain in left)
             if self._workers(len(pending)) > 1:
                 # each worker records into a file of its own
-                calls["cassette"] = None
+                calls = replace(calls, cassette=None)
             with open_brain_context(
-                brains, self.study.models, before=before, probe=options.probe, **calls
+                brains, self.study.models, before=before, probe=options.probe, **asdict(calls)
             ) as brain_context:
                 yield brain_context
 
@@ -392,7 +393,7 @@ class StudyRun:
                 say('one process plays: several need a Redis server between them (pip install "wolfbus[server]")')
             return LocalExecutor(settings, brain_context, news)
         models = self._settled_models(brain_context)
-        calls = {**self._call_options(), "give_up": options.give_up}
+        calls = self._call_options()
         return LocalWorkers(settings, workers, self.study, calls, models, before, folder.lock_fd, news)
 
     def _workers(self, pending: int) -> int:
@@ -409,16 +410,10 @@ class StudyRun:
         used = named_models(self.plan.agents, self.study.models)
         return used if brain_context is None else {name: brain_context.settled(model) for name, model in used.items()}
 
-    def _call_options(self) -> dict[str, Any]:
-        """Return how models are called, as `open_brain_context` takes it."""
-        return {
-            "budget": self.study.settings.budget,
-            "budget_tokens": self.study.settings.budget_tokens,
-            "cassette": self.options.cassette,
-            "replay_cassette": self.options.replay_cassette,
-            "give_up": self.options.give_up,
-            "logs": self.folder / "stderr",
-        }
+    def _call_options(self) -> CallOptions:
+        options, settings = self.options, self.study.settings
+        tapes = options.cassette, options.replay_cassette
+        return CallOptions(settings.budget, settings.budget_tokens, *tapes, options.give_up, self.folder / "stderr")
 
 
 def _amount(spent: Spent) -> Amount:

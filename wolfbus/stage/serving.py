@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from aiohttp import web
@@ -89,9 +88,7 @@ class StageServer:
             raise self._unusable(self._failure)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._loop is not None and self._end is not None and self._thread is not None:
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._end.set)

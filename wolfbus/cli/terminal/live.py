@@ -7,7 +7,6 @@ from __future__ import annotations
 import threading
 import time
 from itertools import zip_longest
-from types import TracebackType
 from typing import Final, Self
 
 from rich.cells import cell_len
@@ -193,9 +192,7 @@ class LiveView:
             self._painter.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._changed.set()
         if self._painter is not None:
