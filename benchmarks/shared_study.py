@@ -19,8 +19,10 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from redis_cluster import RedisClusterServers
+
 from wolfbus.record.reader import open_lines
-from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
+from wolfbus.testing.redis_server import RedisServer
 
 CPU = ("used_cpu_user", "used_cpu_sys")
 WOLFBUS = [sys.executable, "-m", "wolfbus"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.redis_cluster import RedisClusterServers
 from tests.bus.conftest import Place, wait_blocked
 from tests.bus.parts import HOUSE, SOON_S, InThread, entry, following, head
 from tests.bus.test_appends import (  # noqa: F401 - the contract, here at another place
@@ -36,7 +37,7 @@ from tests.bus.test_streams import (  # noqa: F401
 )
 from wolfbus.bus import Commit, open_bus, streams
 from wolfbus.errors import BusDown, BusError, ConfigError
-from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
+from wolfbus.testing.redis_server import RedisServer
 
 HOUSES = tuple(f"house-{number}" for number in range(30))
 """Enough that every node has some."""

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.redis_cluster import RedisClusterServers
 from tests.study.houses import HOUSE
 from tests.study.runs import STUDY, run_here, study_file
 from wolfbus.bus import Bus, open_bus
-from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
+from wolfbus.testing.redis_server import RedisServer
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from wolfbus.cli.options import bus_option, house_name
-from wolfbus.cli.terminal.wording import aligned
-from wolfbus.files.formats import UNDEFINED, ago, size
+from wolfbus.files.formats import UNDEFINED, ago, aligned, size
 from wolfbus.files.printable import counted, cut_middle, name_of, printable
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Every hidden character is shown as a code, and nothing is dropped but combining 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, Literal, TypeAlias
 
 UNDEFINED: Final = "–"
@@ -108,3 +108,15 @@ def listed(names: Sequence[str]) -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> list[str]:
+    """Return rows as lines of columns, two blanks apart; to the right stand those whose heads, in the first row, are in
+    `right`.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = [str.rjust if head in right else str.ljust for head in rows[0]]
+    return [
+        "  ".join(side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

@@ -306,6 +306,10 @@ class Beat:
     moves: tuple[NightMove, ...] = ()
     complete: bool = True
 
+    def role_of(self, name: SeatName) -> Role | None:
+        """Return a player's role, as far as the viewer knows it."""
+        return next((seat.role for seat in self.seats if seat.name == name), None)
+
 
 _DECIMALS = 4
 

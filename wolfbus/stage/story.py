@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from wolfbus.game.roles import FACTS
-from wolfbus.game.vocabulary import Role, Winner
+from wolfbus.game.vocabulary import Winner
 from wolfbus.messages.base import SeatName
 from wolfbus.stage.beats import Beat, ShownClaim, Spoken
 
@@ -157,16 +157,12 @@ def _outcome(beat: Beat) -> Iterator[KeyMoment]:
         if beat.exile.votes == beat.exile.needed:
             words = f"{exiled} is exiled by {beat.exile.votes} votes where {beat.exile.needed} are needed: one decides"
             yield KeyMoment(beat.n, "one_vote", exiled, words)
-        role = _role(exiled, beat)
+        role = beat.role_of(exiled)
         if role is not None and role != "Werewolf" and FACTS[role].acts:
             yield KeyMoment(beat.n, "special_exiled", exiled, f"{exiled}, the {role}, is exiled")
     elif beat.night is not None and beat.night.blocked and beat.night.target is not None:
         saved = beat.night.target
         yield KeyMoment(beat.n, "kill_blocked", saved, f"a Doctor saves {saved} from the Werewolves")
-
-
-def _role(name: SeatName, beat: Beat) -> Role | None:
-    return next((seat.role for seat in beat.seats if seat.name == name), None)
 
 
 def story(beats: Sequence[Beat]) -> Story | None:
@@ -211,7 +207,7 @@ def _headline(lie: ToldLie | None, end: str, winner: Winner) -> str:
 def _lies(beats: Sequence[Beat]) -> Iterator[ToldLie]:
     for beat in beats:
         spoken = beat.spoken
-        if spoken is None or _role(spoken.speaker, beat) != "Werewolf":
+        if spoken is None or beat.role_of(spoken.speaker) != "Werewolf":
             continue
         claims = [claim for claim in spoken.claims if claim.verdict == "lie"]
         if claims:
@@ -239,7 +235,7 @@ def lie_in_words(claims: Sequence[ShownClaim]) -> str:
 def _departs(beat: Beat) -> str:
     """Return who leaves the game with a beat, and what it was; "" where nobody does."""
     if beat.exile is not None and beat.exile.seat is not None:
-        return f"{beat.exile.seat}, the {_role(beat.exile.seat, beat)}, is exiled by {beat.exile.votes} votes"
+        return f"{beat.exile.seat}, the {beat.role_of(beat.exile.seat)}, is exiled by {beat.exile.votes} votes"
     if beat.night is not None and beat.night.died is not None:
-        return f"{beat.night.died}, the {_role(beat.night.died, beat)}, is killed at night"
+        return f"{beat.night.died}, the {beat.role_of(beat.night.died)}, is killed at night"
     return beat.news or "" if "death" in beat.marks else ""

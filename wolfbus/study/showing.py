@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import click
 
-from wolfbus.files.formats import quantity
+from wolfbus.files.formats import aligned, quantity
 from wolfbus.files.printable import counted, printable, told_apart
 from wolfbus.study.folder import Manifest
 from wolfbus.study.journal import CallsSoFar, Spent
@@ -48,11 +48,8 @@ def design_lines(design: Mapping[str, Any]) -> list[str]:
     columns = list(next(iter(roles.values())))
     rows = [("agent", *columns, "seats")]
     rows += [(names[a], *(str(roles[a][role]) for role in columns), str(sum(roles[a].values()))) for a in agents]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [f"Design {design['kind']}, {counted(design['games'], 'game')}: seats by role"]
-    for agent, *counts in rows:
-        cells = [count.rjust(width) for count, width in zip(counts, widths[1:], strict=True)]
-        lines.append("  " + "  ".join([agent.ljust(widths[0]), *cells]))
+    lines += [f"  {row}" for row in aligned(rows, rows[0][1:])]
     if len(agents) > 1:
         for side in ("allies", "opponents"):
             low, high = design[side]["min"], design[side]["max"]

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from wolfbus.cli.terminal.wording import aligned, usage_in_words
+from wolfbus.cli.terminal.wording import usage_in_words
 from wolfbus.errors import ConfigError
+from wolfbus.files.formats import aligned
 from wolfbus.files.printable import NOTE_SHOWN, counted, name_of, printable, shortened, told_apart
 from wolfbus.messages.calls import Call, ChatRole, ModelCall
 from wolfbus.messages.events import Answered

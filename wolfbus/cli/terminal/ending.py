@@ -211,7 +211,7 @@ def _day(round_: int, lies: list[str], vote: str) -> str:
 
 def _night(beat: Beat, night: NightShown) -> str:
     if night.died is not None:
-        role = _role_of(night.died, beat)
+        role = beat.role_of(night.died)
         return f"{name_of(night.died)}{f', the {role},' if role not in {None, 'Villager'} else ''} is killed"
     if night.blocked:
         return f"the Werewolves go for {name_of(night.target)}; a Doctor is there, and nobody dies"
@@ -222,11 +222,7 @@ def _exile(beat: Beat, exile: Exiled) -> str:
     if exile.seat is None:
         return "nobody has a majority"
     leaving = sum(seat.left is None for seat in beat.seats) + 1
-    return f"{exile.votes} of {leaving} vote out {name_of(exile.seat)}, the {_role_of(exile.seat, beat)}"
-
-
-def _role_of(name: str, beat: Beat) -> str | None:
-    return next((seat.role for seat in beat.seats if seat.name == name), None)
+    return f"{exile.votes} of {leaving} vote out {name_of(exile.seat)}, the {beat.role_of(exile.seat)}"
 
 
 def _lies(spoken: Spoken) -> str:

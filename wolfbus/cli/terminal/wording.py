@@ -6,7 +6,7 @@ Everything that comes from outside (names, words, notes) leaves here fit to prin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from wolfbus.claims import kind_named
@@ -55,18 +55,6 @@ ASKED_FOR: Final[dict[Kind, str]] = {
 """What each kind of request asks for, in the singular."""
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("accepted", "defaulted", "timed_out", "declined")
-
-
-def aligned(rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> list[str]:
-    """Return rows as lines of columns, two blanks apart; to the right stand those whose heads, in the first row, are in
-    `right`.
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = [str.rjust if head in right else str.ljust for head in rows[0]]
-    return [
-        "  ".join(side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 def names_of(names: Iterable[SeatName]) -> str:
