@@ -269,12 +269,6 @@ def test_a_catch_up_at_any_moment_gives_the_view_of_who_was_there_all_along(even
             assert knowledge(catch_up(seat.name, events[:end])) == present
 
 
-def test_agents_of_users_find_what_they_know_by_an_earlier_name() -> None:
-    view = follow("Doc", GAME)
-    assert view.heard is view.knowledge
-    assert view.suspicion.met == view.suspicion.mean
-
-
 def test_late_facts_beside_a_catch_up_change_nothing(events: list[AnyEvent]) -> None:
     assert isinstance(events[0], Opened)
     seat = events[0].seats[0].name

@@ -59,7 +59,15 @@ class VersionError(MessageError):
 
 
 class BusError(WolfError):
-    """The bus could not do what was asked of it."""
+    """The bus could not do what was asked of it.
+
+    Attributes:
+        stream: the stream that it is about, "" where it is none.
+    """
+
+    def __init__(self, message: str, stream: str = "") -> None:
+        super().__init__(message)
+        self.stream = stream
 
 
 class BusDown(BusError):  # noqa: N818 - the names below are states of the bus, as users would say them
@@ -75,15 +83,7 @@ class BusFull(BusError):  # noqa: N818
 
 
 class StaleWriter(BusError):  # noqa: N818
-    """A newer incarnation of this participant already writes the stream.
-
-    Attributes:
-        stream: its name.
-    """
-
-    def __init__(self, message: str, stream: str = "") -> None:
-        super().__init__(message)
-        self.stream = stream
+    """A newer incarnation of this participant already writes the stream."""
 
 
 class Fenced(BusError):  # noqa: N818
@@ -107,26 +107,19 @@ class HouseHeld(BusError):  # noqa: N818
 class NotAllowed(BusError):  # noqa: N818
     """The bus does not let this user do that: the credentials are for something else.
 
-    Attributes:
-        stream: the stream that was not to be written, "" where it was no append.
+    It has a `stream` where that was not to be written.
     """
-
-    def __init__(self, message: str, stream: str = "") -> None:
-        super().__init__(message)
-        self.stream = stream
 
 
 class StreamLost(BusError):  # noqa: N818
     """A stream no longer reaches back to, or no longer holds, what its reader had read.
 
     Attributes:
-        stream: its name.
         backwards: whether it now ends before that, or is gone: the bus has forgotten what it had confirmed.
     """
 
     def __init__(self, message: str, stream: str = "", *, backwards: bool = False) -> None:
-        super().__init__(message)
-        self.stream = stream
+        super().__init__(message, stream)
         self.backwards = backwards
 
 

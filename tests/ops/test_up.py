@@ -127,8 +127,8 @@ def test_a_house_that_somebody_moderates_is_left_alone_and_told_in_one_line(tmp_
     with contextlib.closing(open_bus(redis_url)) as bus:
         bus.claim("taken", "somebody", 60)
         code, output = run("up", "--redis", redis_url, "--house", "taken", "--out", str(tmp_path / "out"))
-    assert code == 2, output
-    assert re.fullmatch(r"wolfbus: house taken is moderated by somebody, for \d+ s more at least; give .*\n", output)
+    assert code == 1, output
+    assert re.fullmatch(r"wolfbus: house taken is moderated by somebody already: stop that moderator, or .*\n", output)
     assert not list(tmp_path.iterdir())
 
 

@@ -178,7 +178,8 @@ def _run(plan: HousePlan, speak: OutputPrinter, show: Callable[[str, str], House
         supervisor = Supervisor(plan.programs(), speak, stopping)
         if show is not None:
             stack.callback(show(plan.url, plan.house).leave)
-        check_free(plan.url, plan.house, stopping)
+        with contextlib.closing(open_bus(plan.url)) as bus:
+            check_free(bus, plan.house, stopping)
         seats, where = counted(len(plan.brains), "seat"), shown_url(plan.url)
         speak(OWN, f"house {plan.house}, {seats}, bus {where}, records in {plan.out}")
         for line in plan.invitation():

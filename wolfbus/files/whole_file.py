@@ -81,6 +81,13 @@ def write_named(path: Path, pieces: Iterable[str | bytes], *, mode: int = EVERYB
         raise OSError(error.errno or 0, error.strerror or str(error), str(path)) from None
 
 
+def write_all(descriptor: int, content: bytes) -> None:
+    """Write all of it, however much the system takes at once; raises OSError."""
+    unwritten = memoryview(content)
+    while unwritten:
+        unwritten = unwritten[os.write(descriptor, unwritten) :]
+
+
 def _open_stream(path: Path) -> int | None:
     """Return a descriptor that writes into what is no file; None for a file, or nothing, which is to be one."""
     try:

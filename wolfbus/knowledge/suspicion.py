@@ -76,9 +76,6 @@ class Suspicion:
         ]
         return sum(values) / len(values) if values else None
 
-    met = mean
-    """Its earlier name, which agents of users may know."""
-
     def copy(self) -> Suspicion:
         """Return the same suspicion as it stands; judgements of the one do not change the other."""
         copied = Suspicion(self.alpha, self.prior)

@@ -172,11 +172,6 @@ class SeatView:
     _proposed: tuple[int, Proposal] | None = None
 
     @property
-    def heard(self) -> PublicKnowledge:
-        """`knowledge` by its earlier name, which agents of users may know."""
-        return self.knowledge
-
-    @property
     def public(self) -> Sequence[PublicFact]:
         """All public facts in order."""
         return self.knowledge.facts

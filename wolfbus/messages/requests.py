@@ -13,7 +13,7 @@ from pydantic import Field
 
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import KINDS, Fault, Kind, Phase, Reading, Role
-from wolfbus.messages.base import GameId, Part, SeatName, Version, Whole
+from wolfbus.messages.base import GameId, Part, SeatName, Whole, WireMessage
 from wolfbus.messages.content import Consent, Content, StatementNumber, model_for
 from wolfbus.messages.events import AnyAnswered, PrivateEvent, PublicEvent
 
@@ -125,15 +125,13 @@ class SeatPart(Part):
     """What it is asked."""
 
 
-class Delivery(Part):
+class Delivery(WireMessage):
     """One step of a game, as far as one agent's seats may know it; or, as a `catch_up`, all steps so far.
 
     A `catch_up` comes when an agent has joined: everything its seats may know, from the first fact on, and the requests
     that are open. Facts and requests in it may be known already.
     """
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["delivery", "catch_up"] = "delivery"
     game: GameId
     """The game's id."""
@@ -143,11 +141,9 @@ class Delivery(Part):
     """What is for single seats of the agent."""
 
 
-class TableNews(Part):
+class TableNews(WireMessage):
     """One public fact on a game's table stream, for spectators."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["news"] = "news"
     game: GameId
     """The game's id."""
@@ -157,11 +153,9 @@ class TableNews(Part):
     """What everybody learns."""
 
 
-class Reply(Part, Generic[C]):
+class Reply(WireMessage, Generic[C]):
     """What all replies share. Either `content` is given, or `fault` says why the model's text could not be used."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["reply"] = "reply"
     game: GameId
     """The game's id."""

@@ -17,6 +17,7 @@ from typing import Final
 from wolfbus.actors.closable import Closable
 from wolfbus.errors import RecordError, reason_of
 from wolfbus.files.printable import counted
+from wolfbus.files.whole_file import write_all
 
 _EXISTS: Final = "exists already; no record is ever overwritten"
 
@@ -70,15 +71,13 @@ class RecordFile(Closable):
         Raises:
             RecordError: the disk is full, the file is closed, … What was written of the step is taken back.
         """
-        unwritten = memoryview(b"".join(line + b"\n" for line in lines))
-        size = self._size + len(unwritten)
+        content = b"".join(line + b"\n" for line in lines)
         fd = self._open_fd()
         try:
-            while unwritten:
-                unwritten = unwritten[os.write(fd, unwritten) :]
+            write_all(fd, content)
         except OSError as error:
             raise self._fail(f"cannot be written: {reason_of(error)}{self._truncate(fd)}") from None
-        self._size = size
+        self._size += len(content)
 
     def sync(self) -> None:
         """Return once all that was written is on the disk itself.

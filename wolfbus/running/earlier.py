@@ -21,7 +21,7 @@ from moderator.engine.reexecution import read_back, recover
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.errors import MessageError, RecordError, WolfError, reason_of
-from wolfbus.files.whole_file import write_whole
+from wolfbus.files.whole_file import write_all, write_whole
 from wolfbus.messages.codec import pack, unpack
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded, seal
@@ -160,10 +160,8 @@ class SaidFile:
         """Add messages; where they cannot be written the game is played all the same."""
         if self._fd is None:
             return
-        unwritten = memoryview(b"".join(map(_line_of, entries)))
         try:
-            while unwritten:
-                unwritten = unwritten[os.write(self._fd, unwritten) :]
+            write_all(self._fd, b"".join(map(_line_of, entries)))
         except OSError as error:
             logger.warning("%s: cannot be written: %s", self._path, reason_of(error))
             self.close()

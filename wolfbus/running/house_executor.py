@@ -9,17 +9,16 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from wolfbus.bus import open_bus
-from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusError, WolfError, reason_of
 from wolfbus.files.printable import counted, error_in_words
 from wolfbus.game.fresh import fresh_name
 from wolfbus.running.results import failed_result, fetch_record
 from wolfbus.service.lifecycle import Stopping
+from wolfbus.service.plan import check_free
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Halt, StudyExecutor, StudyNews
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
     from wolfbus.study.folder import StudyFolder
     from wolfbus.study.plan import Plan
     from wolfbus.study.settings import StudySettings
-
-_POLL_S: Final = 0.1
-_RENEWED_S: Final = 0.05
-"""A lease that lasts by so much longer than it could was renewed: its holder lives."""
 
 
 class HouseExecutor(StudyExecutor):
@@ -85,7 +80,7 @@ class HouseExecutor(StudyExecutor):
         self._unrequested: dict[str, GameResult] = {}
         self._bus = open_bus(url)
         try:
-            _wait_until_free(self._bus, house)
+            check_free(self._bus, house, self._stopping)
         except BaseException:
             self._bus.close()
             raise
@@ -195,25 +190,6 @@ class HouseExecutor(StudyExecutor):
     def _has_record(self, game: str) -> bool:
         planned = self._planned(game)
         return planned is not None and (self._folder / planned.record).exists()
-
-
-def _wait_until_free(bus: Bus, house: str) -> None:
-    """Return once nobody moderates a house; a moderator that was killed leaves it for some seconds.
-
-    Raises:
-        WolfError: somebody does.
-    """
-    first = bus.owner(house)
-    began = time.monotonic()
-    owner = first
-    while owner.left_s > 0:
-        could_last = first.left_s - (time.monotonic() - began)
-        if owner.epoch != first.epoch or owner.left_s > could_last + _RENEWED_S + _POLL_S:
-            raise WolfError(
-                f"house {house} is moderated by {owner.holder} already: stop that moderator, or take another --house"
-            )
-        time.sleep(min(_POLL_S, owner.left_s))
-        owner = bus.owner(house)
 
 
 def is_left_open(url: str, house: str, sessions: Collection[str]) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from wolfbus.bus import open_bus
+from wolfbus.bus.protocol import Bus
 from wolfbus.bus.url import PATIENCE_S, shown_url, with_patience
-from wolfbus.errors import ConfigError
+from wolfbus.errors import WolfError
 from wolfbus.files.printable import printable
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.supervisor import Program
@@ -23,9 +23,11 @@ OPEN: Final = "open"
 MODERATOR: Final = "moderator"
 ANALYTICS: Final = "analytics"
 
-_PATIENCE_S: Final = 5.0
 _LEASE_WAIT_S: Final = 10.0
 """Seconds for which the end of a lease is waited for; moderators have one of 5 unless told otherwise."""
+_POLL_S: Final = 0.1
+_RENEWED_S: Final = 0.15
+"""A lease that lasts by so much longer than it could was renewed: its holder lives."""
 _MASKED: Final = "user and password in place of the stars; it is not shown"
 
 
@@ -106,22 +108,26 @@ class HousePlan:
         ]
 
 
-def check_free(url: str, house: str, stopping: Stopping) -> None:
-    """Check that nobody moderates a house.
-
-    A moderator that died holds its house to the end of its lease, of which the first seconds are waited for.
+def check_free(bus: Bus, house: str, stopping: Stopping) -> None:
+    """Return once nobody moderates a house; a moderator that was killed leaves it for some seconds.
 
     Args:
-        url: the bus's address.
-        house: the house's name.
+        bus: where it is.
+        house: its name.
         stopping: ends the wait.
 
     Raises:
-        BusError: there is no such bus.
-        ConfigError: there is no such bus, or somebody moderates the house.
+        WolfError: somebody does.
     """
-    with contextlib.closing(open_bus(with_patience(url, _PATIENCE_S))) as bus:
-        stopping.wait(min(bus.owner(house).left_s, _LEASE_WAIT_S))
-        if not stopping.requested and (owner := bus.owner(house)).left_s:
-            lease = f"{printable(owner.holder)}, for {owner.left_s:.0f} s more at least"
-            raise ConfigError(f"house {house} is moderated by {lease}; give --house another name")
+    began = time.monotonic()
+    first = owner = bus.owner(house)
+    while owner.left_s > 0 and not stopping.requested:
+        waited = time.monotonic() - began
+        renewed = owner.epoch != first.epoch or owner.left_s > first.left_s - waited + _RENEWED_S
+        if renewed or waited > _LEASE_WAIT_S:
+            raise WolfError(
+                f"house {house} is moderated by {printable(owner.holder)} already: stop that moderator, or take "
+                "another --house"
+            )
+        stopping.wait(min(_POLL_S, owner.left_s))
+        owner = bus.owner(house)

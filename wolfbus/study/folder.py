@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from wolfbus.actors.closable import Closable
 from wolfbus.errors import ConfigError, WolfError, reason_of
-from wolfbus.files.whole_file import write_whole
+from wolfbus.files.whole_file import write_all, write_whole
 from wolfbus.study.journal import JOURNAL, GameResult, Spent, read_journal
 from wolfbus.study.manifest import FILE, RECORDS, SEED_HASH, load_manifest, study_hash
 from wolfbus.study.plan import PlannedGame
@@ -146,9 +146,7 @@ class StudyFolder(Closable):
         try:
             if self._journal is None:
                 self._journal = self._open_journal()
-            unwritten = memoryview(line)
-            while unwritten:
-                unwritten = unwritten[os.write(self._journal, unwritten) :]
+            write_all(self._journal, line)
         except OSError as error:
             raise OSError(error.errno or 0, error.strerror or str(error), str(self.path / JOURNAL)) from None
 
