@@ -72,7 +72,6 @@ PUBLIC = {("wolfbus/stage/beats.py", "found"), ("players/llm/provider.py", "kept
     (f"{module}.py", "heard")
     for module in (
         "wolfbus/agent/agent",
-        "wolfbus/knowledge/view",
         "players/aiwolf",
         "players/human/brain",
         "players/program/brain",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -40,35 +39,26 @@ class Patience:
     Args:
         seconds: how long.
         backoff: the pauses between tries.
-        clock: seconds that never run backwards.
         begun: count from now, and not from the first failure.
 
     Attributes:
         failures: how often it failed.
     """
 
-    def __init__(
-        self,
-        seconds: float,
-        backoff: Backoff | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        *,
-        begun: bool = False,
-    ) -> None:
+    def __init__(self, seconds: float, backoff: Backoff, *, begun: bool = False) -> None:
         self._seconds = seconds
-        self._backoff = backoff or Backoff()
-        self._clock = clock
-        self._since = clock() if begun else None
+        self._backoff = backoff
+        self._since = time.monotonic() if begun else None
         self.failures = 0
 
     def left_s(self) -> float:
         """Return how many seconds are left; all of them before the first failure."""
-        return self._seconds if self._since is None else self._since + self._seconds - self._clock()
+        return self._seconds if self._since is None else self._since + self._seconds - time.monotonic()
 
     def pause_s(self) -> float | None:
         """Note a failure; returns the seconds to wait before the next try, None when it is time to give up."""
         if self._since is None:
-            self._since = self._clock()
+            self._since = time.monotonic()
         self.failures += 1
         left = self.left_s()
         return min(self._backoff.delay(self.failures), left) if left > 0 else None

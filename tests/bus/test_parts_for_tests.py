@@ -80,11 +80,11 @@ def test_a_long_name_for_temporary_files_does_not_lengthen_the_socket_s(
     long = tmp_path / ("x" * 100)
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
-    home = RedisServer().home
+    server = RedisServer()
     try:
-        assert long not in home.folder.parents
-        assert len(bytes(home.socket_path)) < 104
-        assert home.folder.stat().st_mode & 0o077 == 0
+        assert long not in server.folder.parents
+        assert len(bytes(server.socket_path)) < 104
+        assert server.folder.stat().st_mode & 0o077 == 0
     finally:
-        home.close()
+        server.close()
     assert list(long.iterdir()) == []

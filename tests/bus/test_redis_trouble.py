@@ -172,12 +172,12 @@ def test_a_socket_that_this_user_may_not_open_is_told_so() -> None:
     is_root = os.geteuid() == 0
     with RedisServer() as server:
         # what that other user needs of the program may not be readable for it: it is loaded by this
-        refused(f"unix://{server.home.socket_path}.none?patience=0.1")
-        server.home.socket_path.chmod(0)
+        refused(f"unix://{server.socket_path}.none?patience=0.1")
+        server.socket_path.chmod(0)
         try:
             if is_root:
                 os.seteuid(65534)
-            line = refused(f"{server.home.url}?patience=0.1")
+            line = refused(f"{server.unix_url}?patience=0.1")
         finally:
             if is_root:
                 os.seteuid(0)
@@ -242,7 +242,7 @@ def cluster_of(*lines: str) -> RedisServer:
         "600000",
     )
     server = RedisServer(*options)
-    (server.home.data / "nodes.conf").write_text("\n".join([*lines, "vars currentEpoch 2 lastVoteEpoch 0", ""]))
+    (server.data / "nodes.conf").write_text("\n".join([*lines, "vars currentEpoch 2 lastVoteEpoch 0", ""]))
     return server
 
 

@@ -150,10 +150,9 @@ class BusWriter(Closable):
         on_error: called with the error of an append. After `BusDown` the entries stay queued and are tried again
             (appending is safe to repeat); after `BusFull` too, and then it is only logged, once; after any other error
             they are given up. `StaleWriter` and `NotAllowed` name the stream.
-        name: name of the thread.
     """
 
-    def __init__(self, bus: Bus, on_error: OnError, name: str = "bus-writer") -> None:
+    def __init__(self, bus: Bus, on_error: OnError) -> None:
         self._bus = bus
         self._on_error = on_error
         self._appends: dict[str, list[Entry]] = {}
@@ -161,7 +160,7 @@ class BusWriter(Closable):
         self._news = threading.Condition()
         self._closing = self._asleep = self._borrowed = False
         self._full_at: float | None = None
-        self._thread = threading.Thread(target=self._run, name=name)
+        self._thread = threading.Thread(target=self._run, name="bus-writer")
 
     def append(self, stream: str, entries: Iterable[Entry]) -> None:
         """Queue entries with explicit ids; see `Bus.append`.

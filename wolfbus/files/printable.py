@@ -88,16 +88,16 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
-def cut_middle(text: str, limit: int, mark: str = "…") -> str:
-    """Return `text` with `mark` for its middle if it is longer than `limit`.
+def cut_middle(text: str, limit: int) -> str:
+    """Return `text` with … for its middle if it is longer than `limit`.
 
     That is for names of brains and models, which often differ at their ends only.
     """
     if len(text) <= limit:
         return text
-    length = limit - len(mark)
+    length = limit - 1
     tail = length * 3 // 5
-    return f"{text[: length - tail]}{mark}{text[len(text) - tail :]}"
+    return f"{text[: length - tail]}…{text[len(text) - tail :]}"
 
 
 def shortened(text: str, limit: int) -> str:

