@@ -28,7 +28,7 @@ def four(tmp_path_factory):
     folder = tmp_path_factory.mktemp("four")
     opened, *rest = game("g")
     for number in range(4):
-        write(folder, [opened.model_copy(update={"game": f"g{number}"}), *rest])
+        write(folder, [opened.model_copy(update={"game": f"g{number}", "seed": f"s{number}"}), *rest])
     return folder
 
 

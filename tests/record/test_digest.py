@@ -100,6 +100,7 @@ OTHER_RULES: dict[str, Any] = {
     "doctors": 2,
     "names": None,
     "roles": None,
+    "max_statement": 500,
     "reveal_on_death": "role",
     "max_reply_bytes": 999,
     "strikes": 7,
