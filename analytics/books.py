@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from analytics.rows import CallKey, InspectionRow, NightRow, Pair, ProtectionRow, SeatRow
-from wolfbus.game.vocabulary import Reveal, Role
+from wolfbus.game.vocabulary import Reveal, Role, Team
 from wolfbus.knowledge.departure import Departure
 from wolfbus.knowledge.suspicion import Suspicion
 from wolfbus.knowledge.truth import GameFacts
@@ -54,8 +54,10 @@ class NightBook:
             if name in self.facts.living and name != observer and not self.facts.informed(observer, name)
         ]
 
-    def inspect(self, round_: int, seer: SeatName, target: SeatName, role: Role) -> None:
-        """Record what a seer learned; a name that nobody has counts for nobody."""
+    def inspect(self, round_: int, seer: SeatName, target: SeatName, result: Role | Team) -> None:
+        """Record what a seer learned: a role, or "villagers" where that is only that the target is no Werewolf; a name
+        that nobody has counts for nobody.
+        """
         if seer in self.seats and target in self.seats:
             self.inspections.append(
                 InspectionRow(
@@ -64,11 +66,12 @@ class NightBook:
                     seer=seer,
                     seer_agent=self.seats[seer].agent,
                     target=target,
-                    target_role=role,
+                    target_role=None if result == "villagers" or result == "werewolves" else result,
+                    werewolf=result == "Werewolf",
                     target_agent=self.seats[target].agent,
                 )
             )
-        self.facts.inspect(round_, seer, target, role)
+        self.facts.inspect(round_, seer, target, result)
 
     def protect(self, round_: int, doctor: SeatName, target: SeatName) -> None:
         """Record whom a doctor protected; a name that nobody has counts for nobody."""

@@ -127,7 +127,9 @@ class Ladder:
 
     def _inspected(self, nights: NightBook, seer: SeatName) -> dict[SeatName, Role]:
         inspected = nights.facts.inspected.get(seer, {})
-        return {name: role for name, role in inspected.items() if name in self._seats}
+        # with rules, which a ladder is over, it is always a role
+        roles = ((name, role) for name, role in inspected.items() if role != "villagers" and role != "werewolves")
+        return {name: role for name, role in roles if name in self._seats}
 
 
 def with_rates(

@@ -54,12 +54,12 @@ class ExportedGame:
         Column("why the file does not hold to its end; what stands before is exported", "it does"),
     )
     rows: Annotated[GameRows, Nested]
-    lines: Annotated[int, Column("lines of the record that hold; 0 for a published log")] = 0
+    lines: Annotated[int, Column("lines of the record that hold; 0 for a log that is none")] = 0
     digest: Annotated[
         str | None,
         Column(
             "SHA-256 of rules, seats, accepted answers and what followed: equal digests, equal games",
-            "the file does not hold to the game's end, or a published log",
+            "the file does not hold to the game's end, or a log that is no record",
         ),
     ] = None
     config: ClassVar[Derived[str | None]] = Derived(

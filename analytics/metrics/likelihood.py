@@ -57,7 +57,9 @@ class Cells:
 
 def cells_of(study: Study, chosen: pl.Expr) -> Cells:
     """Return the judgements that count of the statements that are `chosen`, by observers who have to find out."""
-    rows = study.judged.filter(~pl.col("informed") & chosen)
+    # roles of other tables, which stand behind ours, have no cells
+    with_cells = [pl.col(f"{side}_role").to_physical() < len(ROLES) for side in ("observer", "target")]
+    rows = study.judged.filter(~pl.col("informed") & chosen, *with_cells)
     observer = _cells(study, rows, "observer")
     speaker = _cells(study, rows, "target")
     width = max(len(study.agents), 1) * len(ROLES)

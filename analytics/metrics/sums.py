@@ -18,6 +18,8 @@ import polars as pl
 from analytics.metrics.formulas import Array, Formula, Parts, quotient
 from analytics.results import Group
 from analytics.tables import words_of
+from wolfbus.game.roles import TABLE_ROLES
+from wolfbus.game.vocabulary import ROLES
 
 Axes = Mapping[str, str]
 """What groups are told apart by: the column behind each axis."""
@@ -132,6 +134,9 @@ def _coded(column: pl.Series) -> tuple[Sequence[Any], Array]:
         codes = column.cast(pl.Int64)
     elif isinstance(column.dtype, pl.Enum):
         words, codes = column.dtype.categories.to_list(), column.to_physical().cast(pl.Int64)
+        if len(words) == len(TABLE_ROLES):
+            # roles of other tables stand behind ours, and count where somebody has one
+            words = words[: max(len(ROLES), 1 + max(codes.drop_nulls().to_list(), default=0))]
     elif column.dtype == pl.Categorical:
         words = words_of(column)
         codes = column.cast(pl.Enum(words)).to_physical().cast(pl.Int64)

@@ -141,7 +141,7 @@ def _trends(observers: Observers, lines: pl.DataFrame) -> Iterator[ResultRow]:
     ``suspicion_difference``: by round, the mean paired difference Werewolf - Villager.
     """
     of_games: dict[str, dict[int, list[tuple[int, float]]]] = {role: {} for role in ROLES}
-    for game, role, round_, mean in lines.rows():
+    for game, role, round_, mean in lines.filter(pl.col("target_role").is_in(ROLES)).rows():
         of_games[role].setdefault(game, []).append((round_, mean))
     reason = "there are no games of at least two rounds with such suspicion"
     for role, games in of_games.items():

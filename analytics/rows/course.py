@@ -5,7 +5,7 @@ night: outcomes, inspections, protections, and what Werewolves whisper.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Final, Generic, TypeAlias, TypeVar
 
 from analytics.rows.fields import (
     FOREIGN,
@@ -34,7 +34,10 @@ from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import AnyEvent, Departing, Ended, Silence, Statement, Tally
 from wolfbus.record.usage import is_free, sort_of
 
+OTHER_WAY: Final = "other"
+"""How a seat leaves in a way that only other tables have."""
 _OTHER_WAYS = "".join(f", or {way.fate}" for how, way in WAYS.items() if how not in {"night", "exile"})
+_OTHER_WAYS += f"; `{OTHER_WAY}` in a way that only other tables have"
 
 Step: TypeAlias = Departing | Statement | Silence | Tally | Ended
 """What moves a game on, and everybody learns."""
@@ -83,7 +86,7 @@ class SeatRow:
     left_round: Annotated[int | None, Column("round in which it left the game", _TO_THE_LAST)] = None
     left_by: Annotated[
         str | None,
-        Column(f"how it left: killed at night, or voted out{_OTHER_WAYS}", _TO_THE_LAST, values=tuple(WAYS)),
+        Column(f"how it left: killed at night, or voted out{_OTHER_WAYS}", _TO_THE_LAST, values=(*WAYS, OTHER_WAY)),
     ] = None
 
 
@@ -281,7 +284,11 @@ class InspectionRow:
     seer: Annotated[SeatName, name("the Seer's name")]
     seer_agent: Annotated[str, agent("the Seer")]
     target: Annotated[SeatName, name("the target's name")]
-    target_role: Annotated[Role, role("what the Seer saw: the target's")]
+    target_role: Annotated[
+        Role | None,
+        role("what the Seer saw: the target's", "a log of another table, which tells no more than the side"),
+    ]
+    werewolf: Annotated[bool, Column("whether it saw a Werewolf")]
     target_agent: Annotated[str, agent("the target")]
 
 

@@ -19,6 +19,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, overload
 
+from wolfbus.game.roles import TABLE_ROLES
 from wolfbus.game.vocabulary import Deception, Fault, Outcome, Phase, Reading
 
 T = TypeVar("T")
@@ -160,7 +161,7 @@ HOW: Final = ("clean", "repaired", "defaulted")
 """How a label or judgement was come by: accepted as it stood, accepted with some repair, or missing."""
 PHASES: Final = ("debate", "vote")
 
-FOREIGN: Final = "a published log of the paper's code"
+FOREIGN: Final = "a log of the paper's code or of another table"
 _NOT_READ: Final = "nothing usable came, or a log that does not say"
 
 GameId: TypeAlias = Annotated[str, Column("the game", refers="games", name="game_id")]
@@ -193,8 +194,8 @@ StatedKind: TypeAlias = Annotated[
 
 
 def role(whose: str, null: str | None = None) -> Column:
-    """Return a column with somebody's role."""
-    return Column(f"{whose} role", null)
+    """Return a column with somebody's role: ours, and behind them those of other tables."""
+    return Column(f"{whose} role", null, values=TABLE_ROLES)
 
 
 def agent(whose: str, null: str | None = None) -> Column:

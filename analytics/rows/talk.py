@@ -41,7 +41,7 @@ VERDICTS: tuple[Verdict, ...] = ("true", "lie", "mistake", "uncheckable", "insin
 
 _NO_LABEL = "there is no label that counts"
 _NO_JUDGEMENT = "there is no judgement that counts"
-_NOTHING_GIVEN = "nothing was given, or a published log"
+_NOTHING_GIVEN = "nothing was given, or a log of the paper's code or of another table"
 _NO_THOUGHT = "none was given"
 
 
@@ -208,7 +208,7 @@ class ClaimRow:
         Column(f"what is asserted: {', '.join(kind.asserts for kind in KINDS.values())}", category=True, values=CLAIMS),
     ]
     target: Annotated[SeatName, name("the name of whom it is about")]
-    role: Annotated[Role | None, role("the claimed", "it claims none")]
+    role: Annotated[Role | None, Column("the claimed role", "it claims none")]
     denied: Annotated[bool, Column("whether it says that the role is another")] = False
     side: Annotated[Side | None, Column("whether it speaks for or against its target", "it is no stance")] = None
     strength: Annotated[

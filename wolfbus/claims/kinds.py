@@ -200,7 +200,9 @@ class _InspectionKind(ClaimKind[InspectionClaim]):
     def verdict(self, facts: Facts, speaker: SeatName, claim: InspectionClaim) -> Verdict:
         # who inspected whom, and with what result, the speaker always knows
         seen = facts.inspected.get(speaker, {}).get(claim.target)
-        is_so = (seen is not None and (seen == claim.role) != claim.denied) and (
+        # a log may tell no more of an inspection than that it showed no Werewolf
+        results = {seen} if seen != "villagers" else {"Villager"}
+        is_so = (seen is not None and (claim.role in results) != claim.denied) and (
             claim.round is None or facts.inspected_in.get((speaker, claim.target)) == claim.round
         )
         return "true" if is_so else "lie"
@@ -303,14 +305,18 @@ def _denial_verdict(facts: Facts, speaker: SeatName, target: SeatName, role: Rol
     """Return what it turns out to be to say that `target` is not the `role`."""
     if facts.roles[target] != role:
         return "true"
-    return "mistake" if any(thinkable(facts, speaker, target, other) for other in FACTS if other != role) else "lie"
+    return (
+        "mistake"
+        if any(thinkable(facts, speaker, target, other) for other in {*facts.roles.values()} - {role})
+        else "lie"
+    )
 
 
 def _leaning_verdict(facts: Facts, speaker: SeatName, target: SeatName, side: Side) -> Verdict:
     """Return "insincere" if the speaker knows of `target` that it is on the other side; nobody can tell otherwise."""
     thinkable_side = any(
         thinkable(facts, speaker, target, role)
-        for role in FACTS
+        for role in {*facts.roles.values()}
         if (team_of(role) == "werewolves") == (side == "against")
     )
     return "uncheckable" if thinkable_side else "insincere"

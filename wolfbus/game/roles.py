@@ -1,7 +1,7 @@
 """What each role is: its side, how many there are, what it alone is asked, how it is told of and drawn.
 
 All of it stands in ``roles.toml``; rules, prompts, questions to people, forms of replies, figures and the padding of
-nights are made from there.
+nights are made from there. ``other_roles.toml`` has the roles of other tables, whose games come in as logs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 from pydantic import RootModel
 
 from wolfbus.files.package_data import PackageData, read_data
-from wolfbus.game.vocabulary import Kind, Role, Team
+from wolfbus.game.vocabulary import ROLES, Kind, Role, Team
 
 Marker: TypeAlias = Literal["circle", "square", "triangle", "diamond", "wedge"]
 
@@ -77,6 +77,57 @@ ROLE_WORDS: Final[Mapping[str, Role]] = {
 """Roles by the words for them in a text in lower case."""
 
 
+class OtherRole(PackageData):
+    """A role of other tables. See ``other_roles.toml`` for the members."""
+
+    team: Team
+    sees: Literal["nothing", "werewolves", "exiled"] = "nothing"
+    words: tuple[str, ...] = ()
+
+
+class _OtherRoles(PackageData):
+    """The whole file."""
+
+    words: Mapping[Role, tuple[str, ...]]
+    roles: dict[str, OtherRole]
+
+
+_OTHERS: Final = read_data("wolfbus.game", "other_roles", _OtherRoles)
+
+OTHER_ROLES: Final[Mapping[str, OtherRole]] = _OTHERS.roles
+"""Roles of other tables. They stand where a `Role` does in what is read of logs, and in no message."""
+
+TABLE_ROLES: Final[tuple[str, ...]] = (*ROLES, *OTHER_ROLES)
+"""All that a seat of any table may count as."""
+
+_TABLE_WORDS: Final[Mapping[str, str]] = {
+    **{word: role for role, words in _OTHERS.words.items() for word in words},
+    **{word: name for name, other in OTHER_ROLES.items() for word in (name.lower(), *other.words)},
+    **ROLE_WORDS,
+}
+
+
+def table_role(word: str, team: Team | None) -> str | None:
+    """Return what a seat counts as, by its role as another table calls it.
+
+    Args:
+        word: the role, in any case.
+        team: its side, where that is told; one of the two roles at the end of ``other_roles.toml`` stands for any other
+            of that side.
+
+    Returns:
+        One of `TABLE_ROLES`; None for a word that nobody knows here, of no side.
+    """
+    role = _TABLE_WORDS.get(" ".join(word.casefold().replace("_", " ").split()))
+    others = {"villagers": "Other villager", "werewolves": "Other accomplice"}
+    return role or (None if team is None else others[team])
+
+
 def team_of(role: Role) -> Team:
-    """Return the side that `role` wins with."""
-    return FACTS[role].team
+    """Return the side that `role` wins with, one of another table among them."""
+    return FACTS[role].team if role in FACTS else OTHER_ROLES[role].team
+
+
+def sees(role: Role) -> str:
+    """Return who a role is told is a Werewolf: "werewolves", "exiled", or "nothing"; see ``other_roles.toml``."""
+    return "werewolves" if role == "Werewolf" else OTHER_ROLES[role].sees if role in OTHER_ROLES else "nothing"

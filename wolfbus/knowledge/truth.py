@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
-from wolfbus.game.roles import team_of
+from wolfbus.game.roles import sees, team_of
 from wolfbus.game.vocabulary import Reveal, Role, Team
 from wolfbus.messages.base import SeatName
 
@@ -31,8 +31,8 @@ class Facts(Protocol):
         """Players still in the game."""
 
     @property
-    def inspected(self) -> Mapping[SeatName, Mapping[SeatName, Role]]:
-        """Per seer, what it learned of whom."""
+    def inspected(self) -> Mapping[SeatName, Mapping[SeatName, Role | Team]]:
+        """Per seer, what it learned of whom: a role; or "villagers", where that is only that it is no Werewolf."""
 
     @property
     def inspected_in(self) -> Mapping[tuple[SeatName, SeatName], int]:
@@ -94,15 +94,14 @@ def knowledge(facts: Facts, observer: SeatName) -> tuple[dict[SeatName, Role], s
     """Return what `observer` knows for certain: roles by name, and who is no Werewolf though the role is unknown."""
     roles = facts.roles
     by_name: dict[SeatName, Role] = {observer: roles[observer]}
-    by_name.update(facts.inspected.get(observer, {}))
     not_wolves = set(facts.night_victims)
-    if roles[observer] == "Werewolf":
+    if sees(roles[observer]) == "werewolves":
         for name, role in roles.items():
             if role == "Werewolf":
                 by_name[name] = role
             else:
                 not_wolves.add(name)
-    for name, revealed in facts.revealed.items():
+    for name, revealed in (*facts.inspected.get(observer, {}).items(), *facts.revealed.items()):
         if revealed == "villagers":
             not_wolves.add(name)
         else:
@@ -152,7 +151,7 @@ class GameFacts:
     def __init__(self, roles: Mapping[SeatName, Role], reveal: Reveal = "none") -> None:
         self.roles = dict(roles)
         self.living = list(self.roles)
-        self.inspected: dict[SeatName, dict[SeatName, Role]] = {}
+        self.inspected: dict[SeatName, dict[SeatName, Role | Team]] = {}
         self.inspected_in: dict[tuple[SeatName, SeatName], int] = {}
         self.protected: dict[SeatName, dict[int, SeatName]] = {}
         self.night_victims: list[SeatName] = []
@@ -160,8 +159,8 @@ class GameFacts:
         self._reveal = reveal
         self._entailed: dict[SeatName, frozenset[SeatName]] = {}
 
-    def inspect(self, round_: int, seer: SeatName, target: SeatName, role: Role) -> None:
-        """Record what a seer learned."""
+    def inspect(self, round_: int, seer: SeatName, target: SeatName, role: Role | Team) -> None:
+        """Record what a seer learned: a role; "villagers" where that is only that the target is no Werewolf."""
         self.inspected.setdefault(seer, {})[target] = role
         self.inspected_in[seer, target] = round_
         self._entailed.clear()
@@ -178,6 +177,11 @@ class GameFacts:
         if name not in self.living:
             return
         self.living.remove(name)
+        if how == "exile":
+            result: Role | Team = "Werewolf" if self.roles[name] == "Werewolf" else "villagers"
+            for observer in self.living:
+                if sees(self.roles[observer]) == "exiled":
+                    self.inspected.setdefault(observer, {})[name] = result
         if self._reveal != "none":
             role = self.roles[name]
             self.revealed[name] = role if self._reveal == "role" else team_of(role)
