@@ -35,7 +35,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Judgement, Label, ScoredClaim
 
 if TYPE_CHECKING:
-    from wolfbus.record.published_log import PaperLabel
+    from wolfbus.foreign.log import Assessment
 
 
 class Scorebook:
@@ -155,7 +155,7 @@ class Scorebook:
         number: int,
         outcome: Outcome,
         reading: Reading | None,
-        content: Label | PaperLabel | None,
+        content: Label | Assessment | None,
         beside: AnswerDetails = NO_DETAILS,
     ) -> None:
         """Record the speaker's own label; None where none came.
@@ -189,7 +189,7 @@ class Scorebook:
         observer: SeatName,
         outcome: Outcome,
         reading: Reading | None,
-        content: Judgement | PaperLabel | None,
+        content: Judgement | Assessment | None,
         beside: AnswerDetails = NO_DETAILS,
     ) -> None:
         """Record one judgement; None where none came. A log may have one with a flag and no suspicion.

@@ -12,11 +12,13 @@ from typing import Any, Final
 
 from analytics.annotations.file import rows_of
 from analytics.fold import GameFold
+from analytics.foreign import rows_of_log
 from analytics.gather.sources import FileNote, Source, StudySource
-from analytics.paper import rows_of_paper_log
 from analytics.rows import GameRows
 from wolfbus.errors import WolfError
 from wolfbus.files.printable import counted
+from wolfbus.foreign.kinds.wolf import log_of
+from wolfbus.foreign.log import ForeignLog, read_foreign_log
 from wolfbus.messages.defaults import defaults_of
 from wolfbus.record.line import Recorded
 from wolfbus.record.published_log import meta_beside, read_paper_log
@@ -121,6 +123,8 @@ def _read_game(
     try:
         if source.kind == "paper":
             return _read_paper_log(source, criteria, keep_text=keep_text)
+        if source.kind == "foreign":
+            return _read_foreign_log(source, criteria, keep_text=keep_text)
         # who proves every line, or passes it on, is to see all of it
         lenient = not strict and criteria.prover is None
         digest_of: DigestOf = "events"
@@ -176,14 +180,35 @@ def _read_paper_log(source: Source, criteria: Criteria, *, keep_text: bool) -> t
     meta = criteria.roles or meta_beside(source.path)
     with closing(open_lines(source.path)) as lines:
         log = read_paper_log(lines, meta, name=str(source.path))
-    rows = rows_of_paper_log(
+    small = log_of(log, as_recorded=criteria.as_recorded)
+    rows = rows_by(criteria, small, include_defaulted=criteria.as_recorded, keep_text=keep_text)
+    return FileNote(str(source.path), rows.game, len(log.statements), True, None, published=True), rows
+
+
+def _read_foreign_log(source: Source, criteria: Criteria, *, keep_text: bool) -> tuple[FileNote, GameRows]:
+    with closing(open_lines(source.path)) as lines:
+        log = read_foreign_log(lines)
+    rows = rows_by(criteria, log, include_defaulted=criteria.include_defaulted, keep_text=keep_text)
+    table, events = log.head.kind, len(log.lines)
+    return FileNote(str(source.path), rows.game, events, True, None, published=True, table=table), rows
+
+
+def rows_by(criteria: Criteria, log: ForeignLog, *, include_defaulted: bool, keep_text: bool = False) -> GameRows:
+    """Return the rows of a log, computed as the criteria say: by the paper's α and the prior of its code unless given.
+
+    Args:
+        criteria: how to compute.
+        log: the log.
+        include_defaulted: count missing labels and judgements as the paper's code did.
+        keep_text: keep the statements' words.
+    """
+    return rows_of_log(
         log,
-        criteria.as_recorded,
         alpha=0.7 if criteria.alpha is None else criteria.alpha,
         prior=0.5 if criteria.prior is None else criteria.prior,
+        include_defaulted=include_defaulted,
         keep_text=keep_text,
     )
-    return FileNote(str(source.path), rows.game, len(log.statements), True, None, published=True), rows
 
 
 _OVER: Final = ("ended", None)

@@ -15,6 +15,8 @@ from typing import Any, Final, Literal
 from analytics.annotations.file import Annotation, Annotations, annotations_in, folder_beside
 from wolfbus.errors import ConfigError, RecordError, reason_of
 from wolfbus.files.whole_file import open_file
+from wolfbus.foreign.kinds import hint_for
+from wolfbus.foreign.log import is_foreign_log
 from wolfbus.record.published_log import is_paper_log, meta_beside, read_meta
 from wolfbus.record.reader import SUFFIXES, check_seals, open_lines, read_checked
 from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifest, notes_of
@@ -29,7 +31,8 @@ class Source:
 
     Attributes:
         path: where it is.
-        kind: a "record" of ours, or a log of the "paper"'s code; None if it is neither, or cannot be read.
+        kind: a "record" of ours, a log of the "paper"'s code, or an imported one of another table ("foreign"); None if
+            it is none of them, or cannot be read.
         game: the game's id, by its first line; None where that does not tell.
         size: bytes.
         seed: what its game was dealt from, by its first line; None where that does not tell.
@@ -40,7 +43,7 @@ class Source:
     """
 
     path: Path
-    kind: Literal["record", "paper"] | None
+    kind: Literal["record", "paper", "foreign"] | None
     game: str | None
     size: int
     seed: str | None = None
@@ -90,7 +93,8 @@ class FileNote:
         events: lines that hold.
         counted: whether its game is among the figures.
         problem: what is wrong with the file, None for nothing; the lines before it may be counted all the same.
-        published: whether it is a log of the paper's code, which has no seals.
+        published: whether it is a log of the paper's code or of another table, which has no seals.
+        table: of a log of another table that was imported, of which kind that is; "" of any other file.
         head: hash on the last line that holds; "" for none.
         digest: digest of a game that was played to its end and whose every line holds; None otherwise, and where
             nobody asked for it.
@@ -105,6 +109,7 @@ class FileNote:
     counted: bool
     problem: str | None
     published: bool = False
+    table: str = ""
     head: str = ""
     digest: str | None = None
     compared: tuple[str, ...] = ()
@@ -199,13 +204,15 @@ def _peek(path: Path) -> Source:
             first = next(lines, None)
     except (OSError, RecordError) as error:
         reason = str(error).removeprefix(f"{path}: ")
-        return Source(path, None, None, 0, problem=reason)
+        return Source(path, None, None, 0, problem=f"{reason}{hint_for(path)}")
     if first is None:
         return Source(path, None, None, size, problem="empty; there is no record in it")
     if is_paper_log(first):
         return Source(path, "paper", None, size)
+    if is_foreign_log(first):
+        return Source(path, "foreign", _member(_GAME, first), size)
     if sum(mark in first for mark in (b'"hash":"', b'"audience":', b'"type":"', b'"time":')) < 3:
-        return Source(path, None, None, size, problem="not a wolfbus record")
+        return Source(path, None, None, size, problem=f"not a wolfbus record{hint_for(path)}")
     return Source(path, "record", _member(_GAME, first), size, _member(_SEED, first))
 
 
@@ -419,6 +426,6 @@ def _extent(source: Source) -> tuple[bool, int, str]:
     of the last of them.
     """
     if source.kind != "record":
-        return source.kind == "paper", 0, ""
+        return source.kind is not None, 0, ""
     is_sealed, count, head, last = check_seals(source.path)
     return is_sealed and b'"type":"ended"' in last, count, head

@@ -80,4 +80,4 @@ def test_a_published_log_is_never_called_sealed(tmp_path: Path, capsys):
     first = text[: text.index("## What can be said")]
     assert "without seals" in first
     assert "sealed" not in first
-    assert "Published logs have no seals: nothing proves" in text
+    assert "Logs of other code than wolfbus have no seals: nothing proves" in text

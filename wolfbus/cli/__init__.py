@@ -9,6 +9,7 @@ import difflib
 import gc
 import importlib
 import io
+import keyword
 import os
 import signal
 import sys
@@ -39,6 +40,7 @@ GROUPS: Final[dict[str, dict[str, str]]] = {
         "plan": "Say how many games a study needs to find a difference, judged by a pilot.",
         "worker": "Play games of a study that `run --share` shares out, on any machine.",
         "report": "Make a page to read and cite of a study or of any records.",
+        "import": "Bring over games of other tables: AIWolf, Kaggle, Werewolf Arena, a table of yours.",
         "compare": "Compare two studies, or two agents of one, in every headline metric.",
         "annotate": "Have a reader model or people judge a study's statements afterwards; agreement.",
         "export": "Write games as tables (CSV, Parquet) and as logs for Inspect.",
@@ -69,6 +71,7 @@ COMMANDS: Final = {name: line for group in GROUPS.values() for name, line in gro
 imported when the command runs."""
 
 _MODULES: Final = {
+    "import": "import_games",
     "run": "run_study",
     "join": "player",
     "page": "view",
@@ -96,7 +99,8 @@ class _LazyGroup(click.Group):
             return None
         name = cmd_name.replace("-", "_")
         module = importlib.import_module(f"{__name__}.{_MODULES.get(name, name)}")
-        command: click.Command = getattr(module, name)
+        # a command may be called by a word that Python keeps for itself
+        command: click.Command = getattr(module, _MODULES[name] if keyword.iskeyword(name) else name)
         for subcommand in (command, *getattr(command, "commands", {}).values()):
             for option in subcommand.params:
                 if isinstance(option, click.Option):

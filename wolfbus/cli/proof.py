@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordSource:
-    """A file that is open for reading, recognised by its first line; its reader closes it.
+    """A file that is open for reading, recognised by its first line; its reader closes it. A log may be of the paper's
+    code, or of another table.
 
     Of a file whose first line is, or once was, one of a wolfbus record (`is_record`) every fault is a finding.
     """
@@ -35,6 +36,7 @@ class RecordSource:
     path: Path | None
     lines: Iterator[bytes]
     is_paper_log: bool
+    is_foreign_log: bool
     is_record: bool
     close: Callable[[], None]
 
@@ -60,7 +62,7 @@ class Proof:
     """
 
     name: str
-    source: Literal["wolfbus", "wolf-paper"]
+    source: Literal["wolfbus", "wolf-paper", "other-table"]
     verified: bool | None
     problems: list[str]
     rows: GameRows | None
@@ -105,7 +107,7 @@ class Proof:
 
     def summary(self) -> list[str]:
         """Return the closing lines for people: what was found, and whether it holds."""
-        if self.source == "wolf-paper":
+        if self.source != "wolfbus":
             return self.notes
         ended = "unfinished"
         if self.rounds is not None:
@@ -134,6 +136,7 @@ def open_source(name: str) -> RecordSource:
     Raises:
         RecordError: it cannot be read at all, or is empty.
     """
+    from wolfbus.foreign.log import is_foreign_log
     from wolfbus.record.published_log import is_paper_log
 
     lines = open_lines(name)
@@ -141,13 +144,25 @@ def open_source(name: str) -> RecordSource:
         first = next(lines, None)
     except RecordError as error:
         # one that cannot be opened is named already
-        raise RecordError(f"{name}: {str(error).removeprefix(f'{name}: ')}") from None
+        raise RecordError(f"{name}: {str(error).removeprefix(f'{name}: ')}{_hint(name)}") from None
     if first is None:
         raise RecordError(f"{name}: empty; there is no record in it")
-    path = None if name == "-" else Path(name)
     return RecordSource(
-        name, path, itertools.chain([first], lines), is_paper_log(first), _is_line_of_ours(first), lines.close
+        name=name,
+        path=None if name == "-" else Path(name),
+        lines=itertools.chain([first], lines),
+        is_paper_log=is_paper_log(first),
+        is_foreign_log=is_foreign_log(first),
+        is_record=_is_line_of_ours(first),
+        close=lines.close,
     )
+
+
+def _hint(name: str) -> str:
+    """Return what else a file that is no record looks like; "" for nothing that is known."""
+    from wolfbus.foreign.kinds import hint_for
+
+    return "" if name == "-" else hint_for(Path(name))
 
 
 def _is_line_of_ours(line: bytes) -> bool:
@@ -191,7 +206,7 @@ def prove(
     checked, rows = read_rows(source.lines, fold, prover=verifier, watch=see)
     source.close()
     if checked.opened is None and not source.is_record:
-        raise RecordError(f"{source.name}: {checked.problem}")
+        raise RecordError(f"{source.name}: {checked.problem}{_hint(source.name)}")
     ended = checked.ended
     return Proof(
         name=source.name,
@@ -220,7 +235,8 @@ def read_paper(source: RecordSource, criteria: Criteria) -> Proof:
         RecordError: a line or the run_meta.json cannot be read.
         ConfigError: the roles are not to be had.
     """
-    from analytics.paper import rows_of_paper_log
+    from analytics.gather.reading import rows_by
+    from wolfbus.foreign.kinds.wolf import log_of
     from wolfbus.record.published_log import meta_beside, read_paper_log
 
     meta = criteria.roles
@@ -231,9 +247,8 @@ def read_paper(source: RecordSource, criteria: Criteria) -> Proof:
     except RecordError as error:
         raise RecordError(f"{source.name}: {error}") from None
     source.close()
-    alpha = 0.7 if criteria.alpha is None else criteria.alpha
-    prior = 0.5 if criteria.prior is None else criteria.prior
-    rows = rows_of_paper_log(log, criteria.as_recorded, alpha=alpha, prior=prior)
+    small = log_of(log, as_recorded=criteria.as_recorded)
+    rows = rows_by(criteria, small, include_defaulted=criteria.as_recorded)
     counts = log.counts()
     reread = _reread(counts)
     return Proof(
@@ -247,6 +262,42 @@ def read_paper(source: RecordSource, criteria: Criteria) -> Proof:
         rounds=log.rounds,
         notes=_paper_notes(log, counts, reread, as_recorded=criteria.as_recorded),
         reread=reread,
+    )
+
+
+def read_foreign(source: RecordSource, criteria: Criteria) -> Proof:
+    """Read a log of another table; there is nothing in it to re-execute.
+
+    Args:
+        source: an open log.
+        criteria: how to compute, as of a log of the paper's code.
+
+    Raises:
+        RecordError: a line cannot be read.
+    """
+    from analytics.gather.reading import rows_by
+    from wolfbus.foreign.log import read_foreign_log
+
+    try:
+        log = read_foreign_log(source.lines)
+    except RecordError as error:
+        raise RecordError(f"{source.name}: {error}") from None
+    source.close()
+    rows, head = rows_by(criteria, log, include_defaulted=criteria.include_defaulted), log.head
+    ended = "it stops before the game's end" if log.ended is None else WINNERS[log.ended.winner]
+    return Proof(
+        name=source.name,
+        source="other-table",
+        verified=None,
+        problems=[],
+        rows=rows,
+        winner=None if log.ended is None else log.ended.winner,
+        rounds=log.rounds,
+        events=len(log.lines),
+        notes=[
+            f"A log of another table ({head.kind}), not a record: nothing seals it, and no rules can be run over it.",
+            f"Game {head.game}, of {head.file}: {ended}. What that table never asked is undefined below, not 0.",
+        ],
     )
 
 

@@ -58,7 +58,8 @@ def replay(
 ) -> int:
     """Re-execute the record in FILE, say whether every event follows from the rules, and how the game ended.
 
-    FILE is a wolfbus record or a log that the paper's authors published; "-" is standard input, .gz is read too.
+    FILE is a wolfbus record, a log that the paper's authors published, or one that `wolfbus import` wrote; "-" is
+    standard input, .gz is read too.
     Without it, the newest record in ./runs is taken.
     """
     from analytics.gather import Criteria
@@ -90,11 +91,13 @@ def replay(
     )
     criteria = Criteria(**recomputing, as_recorded=as_recorded, roles=roles)
     source = proof.open_source(file)
-    if source.is_paper_log:
+    if source.is_paper_log or source.is_foreign_log:
         wolfbus_options = {"--speed": speed, "--until": until, "--as": seat, "--to-bus": url, "--prompt": prompt}
         names = (name for name, value in {**wolfbus_options, "--calls": calls or None}.items() if value is not None)
-        refuse(*((name, f"{name} needs a wolfbus record; this is a log of the paper's code") for name in names))
-        _print(proof.read_paper(source, criteria), None, as_json=as_json)
+        what = "a log of the paper's code" if source.is_paper_log else "a log of another table"
+        refuse(*((name, f"{name} needs a wolfbus record; this is {what}") for name in names))
+        read = proof.read_paper if source.is_paper_log else proof.read_foreign
+        _print(read(source, criteria), None, as_json=as_json)
         return 0
     if roles is not None or as_recorded:
         raise click.UsageError("--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record")

@@ -138,7 +138,7 @@ def _lines(result: dict[str, Any]) -> list[str]:
     if "forks" in result:
         rows.append(("forks", f"{result['forks']:,} of {counted(result['records'], 'record')} begin as their parents"))
     if result["unsealed"]:
-        rows.append(("no seals", f"{counted(result['unsealed'], 'published log')}: nothing to verify by"))
+        rows.append(("no seals", f"{counted(result['unsealed'], 'log')} of other tables: nothing to verify by"))
     if result["defaults"] is not None:
         rows.append(("missing", result["defaults"]))
     if result["spoilt"]:

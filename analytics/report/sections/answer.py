@@ -183,7 +183,8 @@ def _links(context: Context) -> Prose:
     hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash and check.whole == records]
     extent = phrase("answer/records", whole=count(whole), records=quantity(records, "record"), hash="".join(hashes[:1]))
     if logs:
-        unsealed = phrase("answer/logs", logs=quantity(logs, "published log"))
+        is_imported = any(note.table for note in context.files)
+        unsealed = phrase("answer/logs", logs=quantity(logs, "log" if is_imported else "published log"))
         extent = f"{extent}; {unsealed}" if records else f": {unsealed}"
     return plain(*example, LinkText("How to cite", "cite"), extent, " · ", LinkText("What was run", "design"))
 

@@ -136,8 +136,13 @@ def _agents(findings: Result, context: Context) -> TableBlock:
 
 
 def _logs(findings: Result, files: Sequence[FileNote]) -> Iterator[Block]:
-    """Yield a line if published logs are among the files, and in which reading."""
-    logs = sum(note.published for note in files)
+    """Yield a line if published logs are among the files, and in which reading; and one if logs of other tables are."""
+    imported = sorted({note.table for note in files if note.table})
+    if imported:
+        number = sum(bool(note.table) for note in files)
+        of_tables = "1 file is a log" if number == 1 else f"{number:,} files are logs"
+        yield plain(phrase("design/logs_of_tables", logs=of_tables, kinds=", ".join(imported)))
+    logs = sum(note.published and not note.table for note in files)
     if logs:
         logs_in_words = "1 file is a log" if logs == 1 else f"{logs:,} files are logs"
         labels = {name: count(look(findings, "labels", name)) for name in ("clean", "repaired", "total")}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -208,6 +208,7 @@ class PaperLog:
         name: the log's display name.
         run: the run's id.
         model: the model all seats were played by; None if not recorded.
+        models: the model by player, where the run's metadata name one for each.
         players: in seating order.
         roles: role by player.
         statements: in the order of the log.
@@ -229,6 +230,7 @@ class PaperLog:
     winner: Winner
     ended: bool
     unknown: int
+    models: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rounds(self) -> int:
@@ -259,12 +261,15 @@ _LONGEST: Final = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class PaperMeta:
-    """What a `run_meta.json` says: the run's id and model, if given, the players in seating order and their roles."""
+    """What a `run_meta.json` says: the run's id and model, if given, the players in seating order and their roles;
+    under `models` perhaps a model for each.
+    """
 
     run: str | None
     model: str | None
     players: tuple[str, ...]
     roles: Mapping[str, Role]
+    models: Mapping[str, str]
 
 
 def meta_beside(log: Path) -> Path | None:
@@ -297,7 +302,9 @@ def read_meta(path: Path) -> PaperMeta:
     except ValidationError as error:
         name = str(error.errors(include_url=False)[0]["loc"][0])
         raise ConfigError(f"{path}: the role of {name!r} is none of {', '.join(ROLES)}") from None
-    return PaperMeta(_text(value.get("run_id")), _text(value.get("model")), _players(path, value, roles), roles)
+    models = value.get("models")
+    named = {name: model for name, model in models.items() if _text(model)} if isinstance(models, dict) else {}
+    return PaperMeta(_text(value.get("run_id")), _text(value.get("model")), _players(path, value, roles), roles, named)
 
 
 def _players(path: Path, value: dict[str, Any], roles: Mapping[str, Role]) -> tuple[str, ...]:

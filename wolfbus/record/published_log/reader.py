@@ -357,4 +357,5 @@ class _LogReader:
             winner=self.winner,
             ended=self.ended,
             unknown=self.unknown,
+            models=self.meta.models,
         )

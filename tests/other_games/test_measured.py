@@ -1,0 +1,167 @@
+"""Logs of other tables are measured, compared and exported as records are; what such a table never asked is
+undefined.
+"""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.other_games.games import files
+from tests.paper_log.test_small_log import LOG, META
+from wolfbus.cli import run
+
+TABLE = """\
+game,event,seat,target,text,result,role,side,agent
+g,seat,Wim,,,,Werewolf,,m1
+g,seat,Pos,,,,Possessed,,m2
+g,seat,Med,,,,Medium,,m3
+g,seat,Sam,,,,Seer,,m4
+g,seat,Fay,,,,Fool,villagers,m5
+g,seat,Vic,,,,Villager,,m6
+g,seat,Val,,,,Villager,,m6
+g,inspection,Sam,Pos,,human,,,
+g,killed,Val,,,,,,
+g,statement,Sam,,I inspected Pos and Pos is not a Werewolf.,,,,
+g,statement,Pos,,I am the Seer.,,,,
+g,vote,Sam,Vic,,,,,
+g,vote,Med,Vic,,,,,
+g,vote,Pos,Vic,,,,,
+g,exiled,Vic,,,,,,
+g,left,Fay,,,,,,
+g,statement,Med,,Vic is a Werewolf.,,,,
+g,end,,,,werewolves,,,
+"""
+
+
+@pytest.fixture
+def tables(tmp_path: Path, imported, capsys):
+    """Import a file, and return its exported tables by name."""
+
+    def export(kind: str, content: str) -> dict[str, list[dict[str, str]]]:
+        source = tmp_path / "source"
+        source.write_text(content, encoding="utf-8")
+        _, (path,) = imported(kind, source)
+        assert run(["export", "csv", str(path), "--out", str(tmp_path / "csv")]) == 0, capsys.readouterr().err
+        capsys.readouterr()
+        return {
+            file.stem: list(csv.DictReader(file.read_text("utf-8").splitlines()))
+            for file in (tmp_path / "csv").glob("*.csv")
+        }
+
+    return export
+
+
+def test_roles_of_other_tables_come_in_as_they_are_with_their_sides(tables):
+    seats = tables("table", TABLE)["seats"]
+    assert [(row["role"], row["team"], row["agent"]) for row in seats] == [
+        ("Werewolf", "werewolves", "m1"),
+        ("Possessed", "werewolves", "m2"),
+        ("Medium", "villagers", "m3"),
+        ("Seer", "villagers", "m4"),
+        ("Other villager", "villagers", "m5"),
+        ("Villager", "villagers", "m6"),
+        ("Villager", "villagers", "m6"),
+    ]
+    assert [row["won"] for row in seats] == ["true", "true", *["false"] * 5]
+    assert [row["left_by"] for row in seats] == ["", "", "", "", "other", "exile", "night"]
+
+
+def test_an_inspection_that_showed_no_werewolf_is_a_result_and_no_exact_role(tables):
+    of = tables("table", TABLE)
+    (row,) = of["inspections"]
+    assert (row["target"], row["target_role"], row["werewolf"]) == ("Pos", "", "false")
+    claims = {(row["statement_id"][-3:], row["claim"]): row["verdict"] for row in of["claims"]}
+    assert claims["001", "inspection"] == "true"
+    assert claims["002", "role"] == "lie"
+
+
+def test_what_a_role_knows_follows_from_what_it_is(tables):
+    votes = {row["voter"]: row["informed"] for row in tables("table", TABLE)["votes"]}
+    # the Possessed does not know the Werewolves, so it had to find out
+    assert votes == {"Sam": "false", "Med": "false", "Pos": "false"}
+
+
+def test_a_medium_that_says_what_the_vote_exiled_knows_better(tables):
+    claims = {(row["statement_id"][-3:], row["claim"]): row["verdict"] for row in tables("table", TABLE)["claims"]}
+    assert claims["003", "accusation"] == "lie"
+
+
+@pytest.mark.parametrize("name", files())
+def test_a_report_has_who_won_and_says_why_the_rest_is_undefined(name, file_of, imported, capsys, tmp_path):
+    _, (path,) = imported(name.split()[0], file_of(name))
+    capsys.readouterr()
+    page = tmp_path / "report.md"
+    assert run(["report", str(path), "--json", "--md", str(page)]) == 0
+    findings = json.loads(capsys.readouterr().out)
+    assert findings["variability"]["metrics"]["villager_wins"]["value"] == 1.0
+    assert findings["variability"]["metrics"]["deception_rate"]["value"] is None
+    assert "self-label" in findings["variability"]["metrics"]["deception_rate"]["reason"]
+    text = " ".join(page.read_text("utf-8").split())
+    assert f"1 file is a log of other tables ({name.split()[0]}), not records: nothing seals them" in text
+
+
+def test_logs_of_two_tables_are_compared(file_of, imported, capsys):
+    _, (one,) = imported("aiwolf", file_of("aiwolf"))
+    _, (other,) = imported("kaggle", file_of("kaggle"), out="more")
+    assert run(["compare", str(one), str(other)]) == 0
+    assert "villager_wins" in capsys.readouterr().out
+
+
+def test_replay_tells_a_log_from_a_record_and_shows_its_numbers(file_of, imported, capsys):
+    _, (path,) = imported("aiwolf", file_of("aiwolf"))
+    assert run(["replay", str(path)]) == 0
+    assert "A log of another table (aiwolf), not a record" in capsys.readouterr().out
+    assert run(["replay", str(path), "--speed", "9"]) == 2
+    assert "--speed needs a wolfbus record; this is a log of another table" in capsys.readouterr().err
+
+
+def test_a_game_that_is_in_two_folders_is_counted_once(tmp_path, file_of, imported, capsys):
+    source = file_of("aiwolf")
+    imported("aiwolf", source)
+    imported("aiwolf", source, out="more")
+    capsys.readouterr()
+    assert run(["report", str(tmp_path / "logs"), str(tmp_path / "more"), "--json"]) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["variability"]["metrics"]["villager_wins"]["n"] == 1
+    assert "stands in" in told.err
+
+
+def test_a_log_that_somebody_edited_badly_is_named_with_the_line(file_of, imported, capsys):
+    _, (path,) = imported("table", file_of("table"))
+    path.write_bytes(path.read_bytes().replace(b'"speaker":"Bea"', b'"speaker":"Zoe"'))
+    assert run(["replay", str(path)]) == 2
+    assert f"{path}: line 3: 'Zoe' has no seat in this game" in capsys.readouterr().err
+
+
+def test_the_paper_s_log_is_measured_alike_read_as_it_is_and_imported(tmp_path, imported, capsys):
+    _, (path,) = imported("wolf", LOG)
+    both = []
+    for name in (LOG, path):
+        capsys.readouterr()
+        assert run(["report", str(name), "--json"]) == 0
+        both.append(json.loads(capsys.readouterr().out))
+    first, second = both
+    assert first["headline"] == second["headline"]
+    assert first["table3"] == second["table3"]
+
+
+def test_a_log_of_the_paper_may_name_a_model_for_each_seat(tmp_path, capsys):
+    meta = json.loads(META.read_text("utf-8"))
+    (tmp_path / "run_meta.json").write_text(json.dumps({**meta, "models": {"Otto": "another-model"}}), encoding="utf-8")
+    log = tmp_path / "events.ndjson"
+    log.write_bytes(LOG.read_bytes())
+    assert run(["report", str(log), "--json"]) == 0
+    assert sorted(json.loads(capsys.readouterr().out)["agents"]) == ["a-model", "another-model"]
+
+
+@pytest.mark.parametrize("command", [("replay",), ("report",), ("verify",), ("compare", "runs"), ("export", "csv")])
+@pytest.mark.parametrize("name", files())
+def test_who_gives_a_foreign_file_is_told_what_reads_it(command, name, file_of, capsys, tmp_path):
+    source = file_of(name)
+    out = ["--out", str(tmp_path / "out")] if command[0] == "export" else []
+    words = [word if word != "runs" else str(source) for word in command]
+    assert run([*words, str(source), *out]) != 0
+    kind = name.split()[0]
+    assert f"wolfbus import {kind} {source.name} --out DIR" in capsys.readouterr().err
