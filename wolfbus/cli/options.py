@@ -204,15 +204,17 @@ processes_option = click.option(
     "scripted players]",
 )
 
-bus_option = click.option(
-    "--bus",
-    "url",
-    envvar=["WOLFBUS_BUS", "REDIS_URL"],
-    default=DEFAULT_BUS,
-    show_default=True,
-    callback=shared_bus,
-    help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
-)
+
+def bus_given(meaning: str, default: str = DEFAULT_BUS, **settings: Any) -> Callable[[_Command], _Command]:
+    """Return --bus, which the environment may give too."""
+    settings = {"envvar": ["WOLFBUS_BUS", "REDIS_URL"], "default": default, "show_default": True, **settings}
+    return click.option("--bus", "url", help=meaning, **settings)
+
+
+BUSES: Final = "redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL."
+"""Addresses that --bus takes, where another process can reach them."""
+
+bus_option = bus_given(BUSES, callback=shared_bus)
 
 
 def house_option(meaning: str) -> Callable[[_Command], _Command]:

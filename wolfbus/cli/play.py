@@ -36,14 +36,7 @@ PAGE_PATIENCE_S: Final = 600.0
 
 @click.command()
 @options.seed_option("Seed of names, roles and every draw (any text; a number is usual). Fresh unless given.")
-@click.option(
-    "--bus",
-    "url",
-    envvar=["WOLFBUS_BUS", "REDIS_URL"],
-    default="memory://",
-    show_default=True,
-    help="memory://, redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
-)
+@options.bus_given(f"memory://, {options.BUSES}", "memory://")
 @click.option(
     "--players",
     help="Who plays: scripted, bayes, random, silent, llm:MODEL, llm:MODEL@URL, human, exec:COMMAND, "

@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from wolfbus.cli.options import FILE, FOLDER, checked, house_option, negated_flag, option_group, refuse, stream_name
+from wolfbus.cli.options import (
+    FILE,
+    FOLDER,
+    bus_given,
+    checked,
+    house_option,
+    negated_flag,
+    option_group,
+    refuse,
+    stream_name,
+)
 from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted
-from wolfbus.service.lifecycle import DEFAULT_BUS
 from wolfbus.tickets.holders import OF_AGENDAS, OF_HOUSES, Holder, Service, read_bus, redis_address, ticket_path
 from wolfbus.tickets.issuing import UserAdmin
 from wolfbus.tickets.issuing import issue as issue_tickets
@@ -27,16 +36,11 @@ _SERVICES: Final[tuple[Service, ...]] = ("agent", "player", "analytics", "specta
 _DEFAULT_IS_ON: Final = "wolfbus: the user `default` is on: whoever reaches this Redis needs no ticket"
 
 
-_bus_option = click.option(
-    "--bus",
-    "url",
-    envvar=["WOLFBUS_BUS", "REDIS_URL"],
-    default=DEFAULT_BUS,
-    show_default=True,
+_bus_option = bus_given(
+    "The Redis, as somebody who may manage its users; @FILE takes the address out of a ticket, such as the "
+    "administrator's.",
     callback=checked(read_bus),
     metavar="URL|@FILE",
-    help="The Redis, as somebody who may manage its users; @FILE takes the address out of a ticket, such as the "
-    "administrator's.",
 )
 _house_option = option_group(
     house_option("The house the tickets are for."),

@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import queue
-import signal
 import subprocess
 import threading
 import time
@@ -21,7 +20,7 @@ from typing import Final, TypeAlias
 import click
 
 from wolfbus.files.printable import printable
-from wolfbus.service.child import bound, signal_group, signal_name, start_child
+from wolfbus.service.child import bound, end_child, signal_name, start_child
 from wolfbus.service.lifecycle import Stopping, drain
 
 _LINE_READ_AT_MOST: Final = 65_536
@@ -95,12 +94,9 @@ class Child:
 
         The first call that finds it ended also ends what it left running, and waits for its last words.
         """
-        if self._process is None:
+        if self._process is None or (code := self._process.poll()) is None:
             return None
-        code = self._process.poll()
-        if code is None:
-            return None
-        self._end_group()
+        end_child(self._process)
         if self._listener is not None:
             self._listener.join(_LAST_OUTPUT_S)
         self._process = self._listener = None
@@ -114,13 +110,8 @@ class Child:
     def kill(self) -> None:
         """End the process and all that it started, at once, and wait until they are gone."""
         if self._process is not None:
-            self._end_group()
-            self._process.wait()
+            end_child(self._process)
             self.poll()
-
-    def _end_group(self) -> None:
-        if self._process is not None:
-            signal_group(self._process.pid, signal.SIGKILL)
 
     def _listen(self, process: subprocess.Popen[bytes]) -> None:
         pipe = process.stderr if self.program.muted else process.stdout
