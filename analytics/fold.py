@@ -207,7 +207,8 @@ class GameFold:
             keep_text=self._keep_text,
             protocol=event.config.protocol,
             reveal=event.config.reveal_on_death,
-            rules=event.config,
+            # what is shown of another table's log bears no version, and nobody knows its rules
+            rules=event.config if event.version else None,
             label_asked=event.config.label_asked,
         )
         if event.config.assess == "after":

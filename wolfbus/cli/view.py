@@ -316,6 +316,9 @@ def view(
             open_file(root).close()
         except OSError as error:
             raise ConfigError(f"{name}: {reason_of(error)}") from None
+    if url is None and (missing := _game_missing(root)) is not None:
+        click.echo(f"wolfbus: {missing}", err=True)
+        return FAILED
     path = _start_path(root, newest=source is None) if url is None else "/"
     live = HouseSource(open_bus(url), house or DEFAULT_HOUSE, public=public) if url is not None else None
     served = served_with(root, live, public=public)
@@ -402,8 +405,32 @@ def _game(path: Path, word: str, *, prompts: bool, spoiler_free: bool) -> tuple[
     records = tail.read()
     problem = tail.cut_off()
     if not records:
-        raise ConfigError(f"{printable(str(path), 400)}: {problem or 'there is no record in it'}")
-    return game_file(records, word, problem, prompts=prompts, spoiler_free=spoiler_free), problem
+        raise ConfigError(_without_game(path, problem))
+    if prompts and tail.log is not None:
+        raise ConfigError(f"{printable(str(path), 400)}: --prompts needs a wolfbus record; this is a log")
+    return game_file(records, word, problem, prompts=prompts, spoiler_free=spoiler_free, log=tail.log), problem
+
+
+def _without_game(path: Path, problem: str | None) -> str:
+    """Return what to say of a file that holds no game: what is wrong with it, and what else it looks like."""
+    from wolfbus.foreign.kinds import hint_for
+
+    return printable(f"{path}: {problem or 'there is no record in it'}{hint_for(path)}", 600)
+
+
+def _game_missing(root: Path) -> str | None:
+    """Return why there is no game to show in a file or folder, in one line; None where there is one, or a study."""
+    from wolfbus.record.reader import records_under
+    from wolfbus.stage.sources import RecordTail
+    from wolfbus.study.manifest import FILE as MANIFEST
+
+    if root.is_dir():
+        is_empty = not records_under(root) and next(root.rglob(MANIFEST), None) is None
+        return (
+            f"{printable(str(root), 400)}: there is no game in it: no *.ndjson and no *.ndjson.gz" if is_empty else None
+        )
+    tail = RecordTail(root)
+    return None if tail.read() else _without_game(root, tail.cut_off())
 
 
 def _study(folder: Path) -> dict[str, Any]:

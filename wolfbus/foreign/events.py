@@ -50,6 +50,9 @@ class LeftOtherwise(Departing):
     team: Team | None = None
 
 
+_BY_MAJORITY: Final = frozenset({"wolf", "arena"})
+"""Kinds whose code exiles whom a strict majority names; of others it is not known how many votes do, which is 0."""
+
 WAY_OF: Final = {"exile": WAYS["exile"], "other": LeftOtherwise.way}
 """How a seat leaves by a `Departed` line."""
 
@@ -60,7 +63,7 @@ def recorded_of(log: ForeignLog) -> tuple[Recorded, ...]:
     return tuple(Recorded(number, 0.0, "everybody", event) for number, event in enumerate(events.all(), 1))
 
 
-def _free(kind: type[Any], **values: Any) -> Any:
+def _free(kind: type[Any], /, **values: Any) -> Any:
     """Return a message that holds what logs have and records may not: roles of other tables, missing numbers."""
     defaults = {name: field.get_default() for name, field in kind.model_fields.items()}
     return unchecked(kind, {**defaults, **values})
@@ -109,7 +112,8 @@ class _Events:
         elif isinstance(line, Voted):
             self._open_vote = line.round
             votes = {ballot.voter: ballot.target for ballot in line.ballots}
-            yield Tally(round=line.round, votes=votes, needed=self._living // 2 + 1)
+            needed = self._living // 2 + 1 if self._log.head.kind in _BY_MAJORITY else 0
+            yield Tally(round=line.round, votes=votes, needed=needed)
         elif isinstance(line, Departed):
             self._living -= 1
             yield from self._departure(line)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, TypeVar, get_args
 from wolfbus.game.draws import brain_seed
 from wolfbus.knowledge.departure import departure
 from wolfbus.messages.base import Audience, SeatName, unchecked
-from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Opened, PrivateEvent, PublicEvent
+from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Departing, Opened, PrivateEvent, PublicEvent
 from wolfbus.messages.requests import Private, PrivateFact, Public, PublicFact, Revealed, Seated, Whispered
 
 E = TypeVar("E")
@@ -64,6 +64,9 @@ class AudienceFilter:
         handler = self._HANDLERS.get(event.type)
         if handler is not None:
             handler(self, facts, event)
+        elif isinstance(event, Departing):
+            # logs of other tables have ways to leave that no record has
+            self._add_public_event(facts, event)
         return facts
 
     def _open(self, facts: NewFacts, event: Opened) -> None:
@@ -112,7 +115,9 @@ class AudienceFilter:
     def _reveal(self, facts: NewFacts) -> None:
         if self._opened is not None:
             roles = {seat.name: seat.role for seat in sorted(self._opened.seats, key=lambda seat: seat.name)}
-            self._add_public(facts, Revealed(seed=self._opened.seed, roles=roles))
+            # not checked again: in a log of another table there are roles that no record has
+            revealed = unchecked(Revealed, {"type": "revealed", "seed": self._opened.seed, "roles": roles})
+            self._add_public(facts, revealed)
 
     def _add_public(self, facts: NewFacts, fact: PublicFact) -> None:
         self._public += 1
@@ -164,14 +169,19 @@ def _seated(opened: Opened) -> Iterator[tuple[SeatName, Seated]]:
         partners = tuple(name for name in wolves if name != seat.name) if seat.role == "Werewolf" else ()
         yield (
             seat.name,
-            Seated(
-                game=opened.game,
-                seat=seat.name,
-                role=seat.role,
-                partners=partners,
-                names=names,
-                config=config,
-                brain=seat.brain,
-                brain_seed=brain_seed(seed, seat.name) if seat.in_house else None,
+            # not checked again: in a log of another table there are roles that no record has
+            unchecked(
+                Seated,
+                {
+                    "type": "seated",
+                    "game": opened.game,
+                    "seat": seat.name,
+                    "role": seat.role,
+                    "partners": partners,
+                    "names": names,
+                    "config": config,
+                    "brain": seat.brain,
+                    "brain_seed": brain_seed(seed, seat.name) if seat.in_house else None,
+                },
             ),
         )

@@ -232,6 +232,14 @@ class RecordReader(Iterator[Recorded]):
         self.count, self.line, self.head, self._time = number, line, head, time
         return recorded
 
+    def refusal(self, line: bytes) -> str | None:
+        """Return why a first line without its end is none of a record; None where it may be one."""
+        try:
+            _refuse_foreign(line)
+        except RecordError as error:
+            return str(error)
+        return None
+
     def _stop_at(self, problem: RecordError) -> None:
         self._over = True
         self.problem = problem

@@ -350,7 +350,7 @@ class StageApp:
             raise RequestRefused(403, game.refusal("a file"))
         # all viewers' parts are to end at one line, however the game goes on meanwhile
         records, title = tuple(game.records), f"{game.game} · wolfbus"
-        text = await asyncio.to_thread(lambda: one_file(game_file(records, word, game.problem), title))
+        text = await asyncio.to_thread(lambda: one_file(game_file(records, word, game.problem, log=game.log), title))
         return web.Response(text=text, content_type="text/html", headers=saved_as(f"{game.game}.html"))
 
     async def _folder(self, study: str) -> tuple[StudyReader, Path, Path]:

@@ -229,7 +229,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Tallied:
-    """The votes are opened: the bars with most votes first, who abstained last; and how many votes exile."""
+    """The votes are opened: the bars with most votes first, who abstained last; and how many votes exile, 0 where
+    that is not known.
+    """
 
     needed: int
     bars: tuple[Bar, ...]

@@ -158,7 +158,8 @@ class StatementDraft:
     def judge(self, suspicion: Suspicion) -> None:
         """Fold its judgements so far into the smoothed suspicion."""
         for event, _ in self.judged.values():
-            if event.content is not None:
+            # a log of another table may have a flag without a suspicion
+            if event.content is not None and event.content.suspicion is not None:
                 self._fold(suspicion, event.seat, event.content.suspicion)
 
     def _fold(self, suspicion: Suspicion, observer: SeatName, stated: float) -> float:

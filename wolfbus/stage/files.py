@@ -25,6 +25,7 @@ from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import as_json
 from wolfbus.stage.document import FORMAT, GameFeed, all_viewers, proof, seats_of
 from wolfbus.stage.inspector import exchanges
+from wolfbus.stage.logs import ShownLog
 from wolfbus.stage.viewers import EVERYTHING, Viewer, viewer_named
 from wolfbus.stage.watched import encoded
 
@@ -36,6 +37,7 @@ def game_file(
     *,
     prompts: bool = False,
     spoiler_free: bool = False,
+    log: ShownLog | None = None,
 ) -> dict[str, Any]:
     """Return what a file of one game holds.
 
@@ -47,6 +49,7 @@ def game_file(
         problem: what is wrong with the line after them.
         prompts: whether the prompts of all model calls go with it.
         spoiler_free: whether it opens without what comes, roles, judgements and suspicion; they are shown at the end.
+        log: the log of another table that they are of; None of a record.
 
     Raises:
         ConfigError: there is no such viewer, or prompts are asked for one who may not see them.
@@ -61,7 +64,7 @@ def game_file(
     data: dict[str, Any] = {
         "format": FORMAT,
         "kind": "game",
-        "heads": [_head(feed, viewers, records, problem) for feed in feeds],
+        "heads": [_head(feed, viewers, records, problem, log) for feed in feeds],
         "beats": [
             [as_json(beat) if beat is not None else None for beat in beats]
             for beats in zip_longest(*(feed.beats for feed in feeds))
@@ -72,10 +75,16 @@ def game_file(
 
 
 def _head(
-    feed: GameFeed, viewers: Sequence[Viewer], records: Sequence[Recorded], problem: str | None
+    feed: GameFeed,
+    viewers: Sequence[Viewer],
+    records: Sequence[Recorded],
+    problem: str | None,
+    log: ShownLog | None,
 ) -> dict[str, Any]:
     head = {**feed.head(), "viewers": list(viewers), "problems": [problem] if problem is not None else []}
-    if feed.viewer == EVERYTHING and records:
+    if log is not None:
+        head["game"] = log.game(head["game"])
+    elif feed.viewer == EVERYTHING and records:
         head["proof"] = proof(records, problem)
     return head
 

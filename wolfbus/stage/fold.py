@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from wolfbus.files.printable import in_plain_words
 from wolfbus.game.config import GameConfig
-from wolfbus.game.roles import ACTS, team_of
+from wolfbus.game.roles import ACTS, TABLE_ROLES, team_of
 from wolfbus.game.vocabulary import Phase
 from wolfbus.knowledge.audience import PrivateThoughts
 from wolfbus.knowledge.departure import departure, departure_in_words
@@ -113,6 +113,7 @@ class BeatFold:
         self._line, self._time = 0, 0.0
         # an exile ends the day, though who is asked nothing at night hears of no next round before dawn
         self._dusk = self._labelled_twice = False
+        self._is_judged = True
         self._bids: dict[SeatName, int] = {}
         self._shown_bids: dict[SeatName, int] = {}
         self._day_moves: list[NightMove] = []
@@ -132,7 +133,8 @@ class BeatFold:
                 self._answer(fact)
             elif (handler := self._HANDLERS.get(type(fact))) is not None:
                 handler(self, fact)
-            elif isinstance(fact, PublicEvent):
+            elif isinstance(fact, PublicEvent | Departing):
+                # logs of other tables have ways to leave that no record has
                 self._show_news(fact)
             self._claim(fact)
         return self.beats[before:]
@@ -182,6 +184,7 @@ class BeatFold:
         if config is not None:
             self._suspicion = Suspicion(config.alpha, config.prior)
             self._labelled_twice = config.label == "both"
+            self._is_judged = config.assess != "none"
         if self._seat is None:
             self._emit("opened")
 
@@ -299,7 +302,8 @@ class BeatFold:
         self._night.outcome = event
 
     def _inspect(self, event: Inspection) -> None:
-        self.seating.learn(event.target, event.role)
+        if event.role in TABLE_ROLES:
+            self.seating.learn(event.target, event.role)
         if self._facts is not None:
             self._facts.inspect(event.round, event.seat, event.target, event.role)
         self._night.inspect(event)
@@ -332,7 +336,7 @@ class BeatFold:
         self._emit("exile", marks=("exile",) if self._leave(event) else (), exile=exile)
         self._dusk = True
 
-    def _show_news(self, event: PublicEvent) -> None:
+    def _show_news(self, event: PublicEvent | Departing) -> None:
         """Show what everybody is told and no handler makes more of; not what one seat is told: places of beats are
         the same for all viewers.
         """
@@ -350,6 +354,8 @@ class BeatFold:
         self._emit("news", marks=("death",) if self._leave(event) else (), news=news)
 
     def _reveal(self, fact: Revealed) -> None:
+        # what was said before is shown as it was known then
+        self._release(gate=True)
         for name, role in fact.roles.items():
             self.seating.learn(name, role)
         if self._ended is not None:
@@ -405,7 +411,7 @@ class BeatFold:
     def _gap(self) -> float | None:
         """Return by how much more the living who could not know suspect the Werewolves than the others, now."""
         facts = self._facts
-        if facts is None or self.over:
+        if facts is None or self.over or not self._is_judged:
             return None
         values: dict[bool, list[float]] = {False: [], True: []}
         for observer, target in permutations(facts.living, 2):

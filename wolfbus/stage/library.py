@@ -24,12 +24,13 @@ from wolfbus.files.cache import cache_in, hash_of
 from wolfbus.messages.events import Opened, Statement
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import FORMAT, GameFeed
+from wolfbus.stage.logs import ShownLog, log_in
 from wolfbus.stage.sources import name_of_folder, name_of_part, name_of_path, path_of, paths_under
 from wolfbus.stage.viewers import EVERYTHING
 from wolfbus.study.journal import JOURNAL, read_results
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
 
-_VERSION: Final = 3
+_VERSION: Final = 4
 """Of what a summary says."""
 _INDEX: Final = "library"
 """Name of the file in the cache that keeps summaries."""
@@ -57,20 +58,23 @@ def summary_of(path: Path, ended: threading.Event | None = None) -> dict[str, An
     opened: Opened | None = None
     reader = read_record(open_lines(path), tolerant=True, lenient=True)
     problem: str | None = None
+    log: ShownLog | None = None
     try:
-        for recorded in reader:
+        log = log_in(path)
+        for recorded in reader if log is None else log.records:
             if isinstance(recorded.event, Opened):
                 opened = recorded.event
             feed.feed(recorded)
             if ended is not None and ended.is_set():
                 break
-    except RecordError as error:
+    except (ConfigError, RecordError) as error:
         problem = str(error)
-    if problem is None and reader.problem is not None:
+    if problem is None and log is None and reader.problem is not None:
         problem = str(reader.problem)
     if opened is None:
         return {"state": "damaged", "error": problem or "no record", "started": 0.0}
-    return {**_opening(opened, feed), **_course(feed), **({"error": problem} if problem else {})}
+    summary = {**_opening(opened, feed), **_course(feed), **({"error": problem} if problem else {})}
+    return summary if log is None else {**summary, "origin": dict(log.origin)}
 
 
 def _opening(opened: Opened, feed: GameFeed) -> dict[str, Any]:
@@ -402,7 +406,11 @@ def _study_id(folder: Path) -> str:
 
 
 def _contains(path: Path, words: str) -> bool:
-    reader = read_record(open_lines(path), tolerant=True, lenient=True)
+    try:
+        log = log_in(path)
+    except (ConfigError, RecordError):
+        return False
+    reader = read_record(open_lines(path), tolerant=True, lenient=True) if log is None else log.records
     return any(isinstance(event, Statement) and words in event.text.casefold() for _, _, _, event, _ in reader)
 
 

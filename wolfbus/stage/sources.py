@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from wolfbus.errors import RecordError, reason_of
+from wolfbus.errors import ConfigError, RecordError, reason_of
 from wolfbus.game.vocabulary import KINDS
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import LineReader, open_buffered, open_lines, read_record, records_under
+from wolfbus.stage.logs import ShownLog, log_in
 from wolfbus.stage.watched import LoopCalls, WatchedGame
 from wolfbus.study.manifest import RECORDS
 
@@ -28,6 +29,7 @@ class RecordTail:
 
     Attributes:
         problem: what is wrong with the line after those read, in one line; it is read no further then.
+        log: the log of another table that it is; None of a record. It is read at once, and does not grow.
         offset: bytes read.
         ended: set, from any thread, once nobody wants more of it: reading stops behind the line where it is.
     """
@@ -35,6 +37,7 @@ class RecordTail:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problem: str | None = None
+        self.log: ShownLog | None = None
         self.offset = 0
         self.ended = threading.Event()
         self._lines = LineReader()
@@ -44,15 +47,18 @@ class RecordTail:
     def read(self) -> list[Recorded]:
         """Return the lines that are new and whole."""
         records: list[Recorded] = []
-        if self.problem is not None or self._compressed:
+        if self.problem is not None or self._compressed or self.log is not None:
             return records
         try:
+            self.log = log_in(self.path) if self._reader.count == 0 else None
+            if self.log is not None:
+                return list(self.log.records)
             for recorded in self._new_lines():
                 records.append(recorded)
                 if self.ended.is_set():
                     break
-        except RecordError as error:
-            self.problem = str(error)
+        except (ConfigError, RecordError) as error:
+            self.problem = str(error).removeprefix(f"{self.path}: ")
         except OSError as error:
             self.problem = reason_of(error)
         return records
@@ -61,6 +67,8 @@ class RecordTail:
         """Return what is wrong with a file that nobody writes any more: a last line that is not whole."""
         if self.problem is None and self._lines.unfinished:
             whole = self._reader.count
+            if not whole and (foreign := self._reader.refusal(bytes(self._lines.unfinished))) is not None:
+                return foreign
             return f"line {whole + 1}: cut off in the middle; {whole} whole lines before it"
         return self.problem
 
@@ -219,8 +227,12 @@ class FileGame(WatchedGame):
     async def _read(self) -> None:
         if self.over or self.closed:
             return
-        self.add(await asyncio.to_thread(self._tail.read))
-        if self._tail.problem is None:
+        records = await asyncio.to_thread(self._tail.read)
+        self.log = self._tail.log
+        self.add(records)
+        if self.log is not None:
+            self.end()
+        elif self._tail.problem is None:
             idle_s = self._idle_s()
             self.problem = self._tail.cut_off() if idle_s > _STILL_S else None
             self.stall(_ABANDONED if self.problem is None and self._is_abandoned(idle_s) else None)

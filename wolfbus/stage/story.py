@@ -158,7 +158,7 @@ def _outcome(beat: Beat) -> Iterator[KeyMoment]:
             words = f"{exiled} is exiled by {beat.exile.votes} votes where {beat.exile.needed} are needed: one decides"
             yield KeyMoment(beat.n, "one_vote", exiled, words)
         role = beat.role_of(exiled)
-        if role is not None and role != "Werewolf" and FACTS[role].acts:
+        if role is not None and role != "Werewolf" and role in FACTS and FACTS[role].acts:
             yield KeyMoment(beat.n, "special_exiled", exiled, f"{exiled}, the {role}, is exiled")
     elif beat.night is not None and beat.night.blocked and beat.night.target is not None:
         saved = beat.night.target

@@ -16,6 +16,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.requests import TableNews
 from wolfbus.record.line import Recorded
 from wolfbus.stage.document import GameFeed, all_viewers, proof, seats_of
+from wolfbus.stage.logs import ShownLog
 from wolfbus.stage.viewers import PUBLIC, TableOpened, Viewer, viewer_named
 
 _CACHED: Final = 64
@@ -77,6 +78,7 @@ class WatchedGame(Changing):
         game: its id.
         records: the lines of its record, as far as they are there; empty where only the table's news are known.
         problem: what is wrong with the line after them.
+        log: the log of another table that it is; None of a record.
         stalled: why nothing comes for now; None while it goes on.
         closed: whether nothing more will come.
         watching: how many wait for what is new.
@@ -87,6 +89,7 @@ class WatchedGame(Changing):
         self.game = game
         self.records: list[Recorded] = []
         self.problem: str | None = None
+        self.log: ShownLog | None = None
         self.stalled: str | None = None
         self.closed = False
         self.watching = 0
@@ -101,8 +104,8 @@ class WatchedGame(Changing):
 
     @property
     def over(self) -> bool:
-        """Whether the record has its last line."""
-        return bool(self.records) and self.records[-1].event.type in {"ended", "stopped"}
+        """Whether the record has its last line; a log of another table is as long as it will be."""
+        return self.log is not None or (bool(self.records) and self.records[-1].event.type in {"ended", "stopped"})
 
     @property
     def names(self) -> tuple[SeatName, ...]:
@@ -195,7 +198,9 @@ class WatchedGame(Changing):
             page["live"] = None
         page["stalled"] = self.stalled
         page["problems"] = [self.problem] if self.problem is not None else []
-        if not self.shielded:
+        if self.log is not None:
+            page["game"] = self.log.game(page["game"])
+        elif not self.shielded:
             page["proof"] = proof(self.records, self.problem)
         return page
 

@@ -11,7 +11,7 @@ export function printable(text) {
 const BACKWARD = "\\p{Script=Hebrew}\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Thaana}\\p{Script=Nko}";
 const NAMES = new RegExp(`([${BACKWARD}]+[\\p{M}\\p{N}]*(?:[ '’-]+[${BACKWARD}]+[\\p{M}\\p{N}]*)*)`, "gu");
 
-// A sentence in which each name of a right-to-left script stands for itself, and turns nothing beside it around.
+// A sentence in which a name of a right-to-left script turns nothing beside it around.
 export function isolated(text) {
   return text.split(NAMES).map((part, place) => (place % 2 ? h("bdi", part) : part));
 }
@@ -21,7 +21,7 @@ export function isolatedText(text) {
   return printable(text).replace(NAMES, "\u2068$&\u2069");
 }
 
-// h("p.big", { title }, "words", node): objects are attributes, "--x" a CSS variable; false and null are left out.
+// h("p.big", { title }, "words", node): objects are attributes, "--x" a CSS variable; no false or null.
 export function h(selector, ...rest) {
   const [tag, ...classes] = selector.split(".");
   const node = DRAWN.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);

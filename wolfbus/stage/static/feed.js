@@ -67,8 +67,8 @@ export function withStep(data, { from, beats, ...changed }) {
   return { ...data, ...changed, beats: [...data.beats.slice(0, from), ...beats] };
 }
 
-// What is left for those who do not want to know how it ends: what everybody at the table hears, up to the place that
-// they have come to; no judgement, no suspicion, no role. A hall sees who believes what, but not who could know.
+// What those see who do not want to know how it ends: what everybody at the table hears, up to the place that
+// they have come to; no judgement, suspicion or role. A hall sees who believes what, not who could know.
 // Nothing is hidden from who has come to the end.
 export function withoutSpoilers(data, reached, inHall) {
   if (data.over && reached >= data.beats.length - 1) return data;

@@ -387,6 +387,7 @@ export class GamePage {
       switched("hide", this.hide, "No spoilers"),
       switched("hall", this.hall.on, "Hall"),
       h("button", { "data-do": "share" }, "Share"),
+      game.origin && h("b.unsealed", "a log, not a record"),
       proof && h("button", { "data-do": "proof", class: proof.sealed ? "sealed" : !this.goesOn && "unsealed" }, proof.sealed ? "✔ sealed" : "not sealed"),
       h("button", { "data-do": "help", "aria-label": "keys", title: "keys" }, "?"),
     ];

@@ -1,4 +1,4 @@
-// A game before a hall: large type, and the question "what do you think?" before the table's judgement of a statement.
+// A game before a hall: large type, and a question before the table's judgement.
 import { h } from "./dom.js";
 import { counted } from "./terms.js";
 

@@ -1,4 +1,4 @@
-// Cards of the players and the panels beside the transcript; each a function of the beats up to the place.
+// Cards of the players, panels beside the transcript; each a function of the beats up to the place.
 import { h, unseen, cut, direction, isolated } from "./dom.js";
 import { face } from "./faces.js";
 import { bars } from "./transcript.js";
@@ -141,7 +141,7 @@ export function movers({ beats, beat: current }) {
 export function votes({ beats, beat: current }) {
   const last = beats.findLast((beat) => beat.kind === "tally");
   if (!last) return h("p.soft", "No vote yet.");
-  return [h("p.soft", `Day ${last.round} · ${last.tally.needed} needed`), bars(last.tally, current.seats)];
+  return [h("p.soft", `Day ${last.round} · ${last.tally.needed || "?"} needed`), bars(last.tally, current.seats)];
 }
 
 const KINDS = { false_seer_claim: "◆", suspicion_rises: "↗", suspicion_drops: "↘", one_vote: "½", special_exiled: "×", kill_blocked: "✚" };

@@ -59,12 +59,12 @@ function opened({ seats }, { game, story }) {
   if (!seats.length) return h("div.card", h("h2", "The players sit down"));
   const { config, roles } = game;
   const cast = roles.map(({ role, plural, number }) => `${number} ${number === 1 ? role : plural}`);
-  // of a game that is over the first frame tells the story; of one that goes on, and without spoilers, who plays
+  // the first frame tells the story of a game that is over; of another, and without spoilers, who plays
   const players = [h("h2", `${counted(seats.length, "player")} sit down`), h("div.cast", seats.map((seat) => h("span", face(seats, seat.name), seat.name)))];
   return h(
     "div.card",
     story ? storyParts(story, seats) : players,
-    h("p.soft", listed(cast), `. ${counted(config.debate_turns, "statement")} a day.`, game.seed != null && ` Seed ${game.seed}.`, game.started && ` ${day(game.started)}.`),
+    h("p.soft", listed(cast), ". ", game.origin?.words ?? `${counted(config.debate_turns, "statement")} a day.`, game.seed != null && ` Seed ${game.seed}.`, game.started && ` ${day(game.started)}.`),
     h("p.soft.hint", "Press ", h("kbd", "→"), " for the first sentence, ", story && [h("kbd", "m"), " for the next key moment, "], "or ", h("kbd", "space"), " to play."),
   );
 }
@@ -217,7 +217,7 @@ function tally({ round, seats, tally: votes }) {
   const thoughts = votes.ballots.filter((ballot) => ballot.thought || ballot.call != null || UNHEARD[ballot.outcome]);
   return h(
     "div.card",
-    h("h3", `The votes of day ${round} `, h("small", `${votes.needed} needed`)),
+    h("h3", `The votes of day ${round} `, h("small", `${votes.needed || "?"} needed`)),
     bars(votes, seats),
     thoughts.length > 0 &&
       h(
@@ -238,7 +238,7 @@ function tally({ round, seats, tally: votes }) {
 }
 
 function exile({ seats, exile: { seat, votes, needed, role } }) {
-  if (!seat) return h("p.event", `Nobody is exiled: ${counted(votes, "vote")} at most, ${needed} needed.`);
+  if (!seat) return h("p.event", `Nobody is exiled: ${counted(votes, "vote")} at most, ${needed || "?"} needed.`);
   return h("p.event", face(seats, seat), h("span", h("b", seat), ` is exiled by ${counted(votes, "vote")}${role ? `: a ${role}` : ""}.`));
 }
 
