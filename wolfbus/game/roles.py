@@ -94,8 +94,12 @@ class _OtherRoles(PackageData):
 
 _OTHERS: Final = read_data("wolfbus.game", "other_roles", _OtherRoles)
 
-OTHER_ROLES: Final[Mapping[str, OtherRole]] = _OTHERS.roles
-"""Roles of other tables. They stand where a `Role` does in what is read of logs, and in no message."""
+OTHER_ROLES: Final[Mapping[str, OtherRole]] = {
+    name: other for name, other in _OTHERS.roles.items() if name not in FACTS
+}
+"""Roles of other tables, but for those that there are here. They stand where a `Role` does in what is read of logs, and
+in no message.
+"""
 
 TABLE_ROLES: Final[tuple[str, ...]] = (*ROLES, *OTHER_ROLES)
 """All that a seat of any table may count as."""
