@@ -151,10 +151,8 @@ def test_what_is_none_of_a_kind_is_one_line(kind, content, tmp_path, imported, c
     path = tmp_path / "file"
     path.write_text(content, encoding="utf-8")
     assert imported(kind, path) == (2, [])
-    *lines, last = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1
-    assert lines[0].startswith(f"wolfbus: {path}: ")
-    assert last == f"wolfbus: no game of kind {kind} could be read"
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"wolfbus: {path}: ")
 
 
 def test_one_bad_file_leaves_the_others(tmp_path, file_of, imported, capsys):

@@ -35,10 +35,12 @@ def import_games(kind: str, files: tuple[Path, ...], out: Path, roles: Path | No
     if roles is not None and kind != "wolf":
         raise click.UsageError("--roles is for logs of the paper's code: wolf")
     imported = import_files(kind, files, out, roles)
+    # where nothing came over, the last problem is what the command ends with
+    last = None if imported.games else imported.problems.pop()
     for line in (*imported.problems, *imported.again):
         click.echo(f"wolfbus: {printable(line, _SHOWN)}", err=True)
-    if not imported.games:
-        raise ConfigError(f"no game of kind {kind} could be read")
+    if last is not None:
+        raise ConfigError(printable(last, _SHOWN))
     winners = [log.ended.winner for log in imported.games.values() if log.ended is not None]
     wins = ", ".join(f"{winners.count(side)} won by {word}" for side, word in _SIDES if side in winners)
     unfinished = len(imported.games) - len(winners)
