@@ -28,7 +28,8 @@ WAITING = {
 """Commands that stay until somebody ends them, and what they say once they are at the bus."""
 USER, PASSWORD = "wolfuser", "xyzzy-plugh"
 OTHERS = frozenset(
-    {"annotate", "compare", "export", "fake-model", "fork", "page", "plan", "report", "rules", "schema", "verify"}
+    {"annotate", "compare", "export", "fake-model", "fork", "import", "page"}
+    | {"plan", "report", "rules", "schema", "verify"}
 )
 """Commands that take no bus; they may be given an address all the same, where they want a file."""
 AGENT = "--seats 8 --name ann --once --grace 0"
