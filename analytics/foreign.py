@@ -14,7 +14,7 @@ from analytics.scorebook import Scorebook
 from wolfbus.files.canonical import canonical, sha256_hex
 from wolfbus.files.printable import storable
 from wolfbus.foreign.events import WAY_OF
-from wolfbus.foreign.log import Assessment, Departed, End, ForeignLog, LogBallot, Night, Said, Silent, Voted
+from wolfbus.foreign.log import Assessment, Departed, ForeignLog, GameEnd, LogBallot, Night, Said, Silent, Voted
 from wolfbus.game.vocabulary import AssessmentTime
 from wolfbus.knowledge.departure import Departure
 from wolfbus.messages.events import Dawn
@@ -60,7 +60,7 @@ def rows_of_log(
         reveal=log.head.reveal,
         label_asked=log.label_asked,
     )
-    transcript = _Transcript(book, has_both_labels=log.label_asked == "both", keep_text=keep_text)
+    transcript = _RowTranscript(book, has_both_labels=log.label_asked == "both", keep_text=keep_text)
     for line in log.lines:
         transcript.copy(line)
     assess: AssessmentTime = "live" if log.assessed else "none"
@@ -77,7 +77,7 @@ def _seals(log: ForeignLog) -> Iterator[tuple[int, str]]:
         yield line.statement, seal
 
 
-class _Transcript:
+class _RowTranscript:
     """Copies a log into a scorebook, line by line."""
 
     def __init__(self, book: Scorebook, *, has_both_labels: bool, keep_text: bool) -> None:
@@ -98,7 +98,7 @@ class _Transcript:
             self._end_night(line)
         elif isinstance(line, Departed):
             self.book.leave(Departure(line.seat, WAY_OF[line.how], line.round))
-        elif isinstance(line, End):
+        elif isinstance(line, GameEnd):
             self.book.end(line.winner, None)
 
     def _end_night(self, night: Night) -> None:

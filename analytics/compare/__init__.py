@@ -328,8 +328,9 @@ def _rearranged(
         deals: which units change sides.
     """
     differences: dict[str, list[Array]] = {headline.name: [] for headline in members}
-    a, b = (of_side.by_unit(side.units, count) for of_side, side in zip(sums, sides, strict=True))
-    total_a, total_b = (matrix.sum(axis=0, dtype=np.float64) for matrix in (a, b))
+    a, b = sums[0].by_unit(sides[0].units, count), sums[1].by_unit(sides[1].units, count)
+    total_a = a.sum(axis=0, dtype=np.float64)
+    total_b = b.sum(axis=0, dtype=np.float64)
     for part in deals.parts():
         moved = deals.moved(b - a, part)
         # either side's sums will do: of an agent both know that its wins are those of its seats

@@ -101,13 +101,11 @@ def scored(frame: pl.DataFrame, score: str, truth: Truth = "label") -> Scored:
     scores = rows[score].cast(pl.Float64).to_numpy() + 0.0
     order = np.argsort(scores, kind="stable")
     flagged = "flagged" if "flagged" in rows.columns else truth
-    labels, flags, games = (rows[name].to_numpy() for name in (truth, flagged, "game"))
-    return Scored(
-        scores[order],
-        labels[order].astype(np.int64),
-        flags[order].astype(np.int64),
-        games[order].astype(np.int64),
-    )
+
+    def ordered(name: str) -> Array:
+        return rows[name].to_numpy()[order].astype(np.int64)
+
+    return Scored(scores[order], ordered(truth), ordered(flagged), ordered("game"))
 
 
 def cells_of(counts: Array) -> Array:

@@ -134,7 +134,7 @@ def _coded(column: pl.Series) -> tuple[Sequence[Any], Array]:
         codes = column.cast(pl.Int64)
     elif isinstance(column.dtype, pl.Enum):
         words, codes = column.dtype.categories.to_list(), column.to_physical().cast(pl.Int64)
-        if len(words) == len(TABLE_ROLES):
+        if tuple(words) == TABLE_ROLES:
             # roles of other tables stand behind ours, and count where somebody has one
             words = words[: max(len(ROLES), 1 + max(codes.drop_nulls().to_list(), default=0))]
     elif column.dtype == pl.Categorical:

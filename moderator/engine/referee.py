@@ -23,7 +23,7 @@ from wolfbus.game.vocabulary import Fault, Kind, Outcome
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
 from wolfbus.messages.codec import REPLIES, unpack, validate
-from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
+from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech, published_words
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
 from wolfbus.messages.requests import AnyReply, Ask
 from wolfbus.reading.values import normalise
@@ -326,18 +326,11 @@ def find_fault(
             return "illegal", f"bid {content.bid}: outside 0 to {config.bid_max}"
     elif isinstance(content, Speech) and not content.text.strip():
         return "unparseable", "a blank statement"
-    elif (length := _public_length(content)) > (config.max_statement or length):
-        return "illegal", f"{length} characters: a statement has at most {config.max_statement}"
+    elif not config.may_be_said(words := published_words(content)):
+        return "illegal", f"{len(words)} characters: a statement has at most {config.max_statement}"
     elif isinstance(content, Ballot | Choice | Proposal):
         return _name_fault(content, legal or (), note)
     return None, note
-
-
-def _public_length(content: Content) -> int:
-    """Return how many characters of an answer everybody would hear."""
-    if isinstance(content, Speech):
-        return len(content.text)
-    return len(content.reason or "") if isinstance(content, Ballot) else 0
 
 
 def _name_fault(

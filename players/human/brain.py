@@ -33,7 +33,7 @@ from wolfbus.errors import PlayerError
 from wolfbus.files.printable import counted, error_in_words, name_of, printable, storable
 from wolfbus.game.config import GameConfig, rules_text
 from wolfbus.knowledge.view import Memory, SeatView
-from wolfbus.messages.content import Ballot, Bid, Choice, Consent, Label, Proposal, Speech
+from wolfbus.messages.content import Ballot, Bid, Choice, Consent, Label, Proposal, Speech, published_words
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class HumanBrain(Agent):
         content = answer.content
         if not view.config.labels_words or not isinstance(content, Speech | Ballot):
             return answer
-        words = content.text if isinstance(content, Speech) else content.reason
+        words = published_words(content)
         return answer if not words else self._with_label(answer, words, ask, view, due)
 
     def _with_label(self, answer: Answer, words: str, ask: Ask, view: SeatView, due: float) -> Answer:
@@ -352,8 +352,7 @@ def _answer_from_page(
         return str(error)
     if isinstance(content, Bid) and not 0 <= content.bid <= config.bid_max:
         return f"a bid is a whole number from 0 to {config.bid_max}"
-    public = content.text if isinstance(content, Speech) else content.reason if isinstance(content, Ballot) else None
-    if len(public or "") > (config.max_statement or len(public or "")):
+    if not config.may_be_said(published_words(content)):
         return f"a statement has at most {config.max_statement} characters"
     if isinstance(content, Ballot | Choice | Proposal) and ask.legal is not None and content.target not in ask.legal:
         return f"{name_of(content.target)} cannot be chosen here"

@@ -43,7 +43,7 @@ def answer_typed(line: str, ask: Ask, view: SeatView) -> Content | Typo:
     room = room_for_words(view.config)
     if len(line.encode()) > room:
         return Typo(f"That is too long; {room} bytes are read at most.")
-    if ask.kind in {"speak", "vote"} and len(line) > (view.config.max_statement or len(line)):
+    if ask.kind in {"speak", "vote"} and not view.config.may_be_said(line):
         return Typo(f"That is too long; a statement has at most {view.config.max_statement} characters.")
     if ask.kind == "bid":
         bid = read_whole(line, view.config.bid_max)

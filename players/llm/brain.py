@@ -20,7 +20,7 @@ from wolfbus.files.printable import error_in_words
 from wolfbus.game.vocabulary import Fault, Kind
 from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.calls import REPLY_KEPT, Call
-from wolfbus.messages.content import Ballot, Label, Speech
+from wolfbus.messages.content import Ballot, Label, Speech, published_words
 from wolfbus.messages.requests import Ask
 from wolfbus.reading import Question, Read, read, read_parts
 from wolfbus.reading.text import without_thinking
@@ -316,8 +316,7 @@ class ModelBrain(Agent):
 
     def _keep_label(self, answer: Answer, label: Answer | None) -> None:
         """Keep the label of a statement until it is asked for; one that cannot be read is asked for anew."""
-        content = answer.content
-        text = content.text if isinstance(content, Speech) else content.reason if isinstance(content, Ballot) else None
+        text = published_words(answer.content)
         if label is not None and label.content is not None and text:
             self._labels[text.strip()] = label
 

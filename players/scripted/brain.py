@@ -39,6 +39,7 @@ from wolfbus.messages.content import (
     Claim,
     Proposal,
     Speech,
+    published_words,
 )
 from wolfbus.messages.requests import Ask
 
@@ -303,7 +304,7 @@ class ScriptedBrain(Agent):
         content = answer.content
         if not view.config.labels_words or not isinstance(content, Speech | Ballot):
             return answer
-        words = content.text if isinstance(content, Speech) else content.reason
+        words = published_words(content)
         if not words:
             return answer
         # from a player of its own: the notes of this one are on what was really said

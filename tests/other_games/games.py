@@ -41,8 +41,10 @@ VOTES = {"Ada": "Bea", "Bea": "Ada", "Cleo": "Ada", "Eve": "Ada"}
 
 def kaggle() -> str:
     """Return a replay of Kaggle's environment."""
+    seats = [("GameStartRoleDataEntry", {"player_id": name, "role": role, "team": "-"}) for name, role in ROLES.items()]
+    votes = [("DayExileVoteDataEntry", {"actor_id": name, "target_id": target}) for name, target in VOTES.items()]
     entries: list[tuple[str, dict[str, Any]]] = [
-        *(("GameStartRoleDataEntry", {"player_id": name, "role": role, "team": "-"}) for name, role in ROLES.items()),
+        *seats,
         ("DoctorHealActionDataEntry", {"actor_id": "Cleo", "target_id": "Eve"}),
         ("SeerInspectResultDataEntry", {"actor_id": "Bea", "target_id": "Ada", "role": "Werewolf", "team": None}),
         ("WerewolfNightVoteDataEntry", {"actor_id": "Ada", "target_id": "Dan"}),
@@ -50,7 +52,7 @@ def kaggle() -> str:
         ("WerewolfNightEliminationDataEntry", {"eliminated_player_id": "Dan"}),
         ("ChatDataEntry", {"actor_id": "Bea", "message": BEA, "reasoning": "They must hear it."}),
         ("ChatDataEntry", {"actor_id": "Ada", "message": ADA}),
-        *(("DayExileVoteDataEntry", {"actor_id": name, "target_id": target}) for name, target in VOTES.items()),
+        *votes,
         ("DayExileElectedDataEntry", {"elected_player_id": "Ada"}),
         ("GameEndResultsDataEntry", {"winner_team": "Villagers"}),
     ]

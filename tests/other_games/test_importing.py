@@ -10,7 +10,7 @@ import pytest
 from tests.other_games.games import ADA, AIWOLF, BEA, TABLE, files
 from wolfbus.cli import run
 from wolfbus.foreign.kinds import KINDS
-from wolfbus.foreign.log import Departed, End, Night, Said, Voted, read_foreign_log
+from wolfbus.foreign.log import Departed, GameEnd, Night, Said, Voted, read_foreign_log
 
 
 def read(path: Path):
@@ -42,7 +42,7 @@ def test_a_game_comes_over_with_its_seats_nights_votes_departures_and_winner(nam
         ("Eve", "Ada"),
     ]
     assert [(line.seat, line.how) for line in lines_of(log, Departed)] == [("Ada", "exile")]
-    assert lines_of(log, End)[0].winner == "villagers"
+    assert lines_of(log, GameEnd)[0].winner == "villagers"
     if name != "arena on AgentBeats":
         assert [(line.speaker, line.text) for line in lines_of(log, Said)] == [("Bea", BEA), ("Ada", ADA)]
 
@@ -175,8 +175,8 @@ TITLE = "a toy log"
 def looks_like(start):
     return start.startswith(b"toy ")
 def games(source):
-    from wolfbus.foreign.building import LogBuilder
-    game = LogBuilder()
+    from wolfbus.foreign.building import ForeignLogBuilder
+    game = ForeignLogBuilder()
     for number, line in enumerate(source.lines()[1:], 1):
         game.at(number)
         word, *rest = line.split()

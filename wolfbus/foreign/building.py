@@ -1,4 +1,4 @@
-"""`LogBuilder`: what a kind of import tells it, act by act, becomes a log of the small form."""
+"""`ForeignLogBuilder`: what a kind of import tells it, act by act, becomes a log of the small form."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pydantic import ValidationError
 from wolfbus.errors import RecordError, first_fault
 from wolfbus.files.printable import storable
 from wolfbus.foreign.log import (
-    Act,
     Departed,
-    End,
     ForeignLog,
+    GameEnd,
     Head,
     Line,
     LogBallot,
     LogSeat,
     Night,
+    NightAct,
     Said,
     Silent,
     Voted,
@@ -34,7 +34,7 @@ _NO_WOLF = frozenset({"human", "villagers", "villager team", "not a werewolf", "
 _WOLF = frozenset({"werewolf", "werewolves", "wolf", "werewolf team", "evil"})
 
 
-class LogBuilder:
+class ForeignLogBuilder:
     """Builds the log of one game from what happened, in order.
 
     Seats come first. Rounds are counted by themselves: one begins with the first act of a night after a day. All
@@ -110,7 +110,7 @@ class LogBuilder:
     def protect(self, doctor: SeatName, target: SeatName) -> None:
         """Note whom somebody protected at night."""
         night = self._at_night()
-        self._at_night(protections=(*night.protections, Act(seat=doctor, target=target)))
+        self._at_night(protections=(*night.protections, NightAct(seat=doctor, target=target)))
 
     def inspect(self, seer: SeatName, target: SeatName, result: str) -> None:
         """Note whom somebody inspected at night, and what it saw: a role, or only whether that is a Werewolf."""
@@ -118,7 +118,7 @@ class LogBuilder:
         saw = "villagers" if word in _NO_WOLF else "Werewolf" if word in _WOLF else table_role(result, None)
         if saw is None:
             raise self.error(f"{result!r} is no result of an inspection: a role, werewolf or human")
-        self._at_night(inspections=(*night.inspections, Act(seat=seer, target=target, result=saw)))
+        self._at_night(inspections=(*night.inspections, NightAct(seat=seer, target=target, result=saw)))
 
     def kill(self, name: SeatName) -> None:
         """Note who died at night of the Werewolves."""
@@ -184,13 +184,13 @@ class LogBuilder:
     def end(self, winner: Winner) -> None:
         """Note that the game is over, and who won; None for nobody."""
         self._settle()
-        self.add(End(winner=winner))
+        self.add(GameEnd(winner=winner))
 
     def add(self, line: Line) -> None:
         """Add a line of the form as it is."""
         if (fault := stranger(line, {*self._seats})) is not None:
             raise self.error(fault)
-        if self._lines and isinstance(self._lines[-1], End):
+        if self._lines and isinstance(self._lines[-1], GameEnd):
             raise self.error("something happens after the end of the game")
         self._lines.append(line)
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from wolfbus.foreign.log import Assessment, Departed, End, ForeignLog, LogSeat, Night, Said, Silent, Voted
+from wolfbus.foreign.log import Assessment, Departed, ForeignLog, GameEnd, LogSeat, Night, Said, Silent, Voted
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import Role, Team
 from wolfbus.knowledge.departure import WAYS
@@ -117,7 +117,7 @@ class _Events:
         elif isinstance(line, Departed):
             self._living -= 1
             yield from self._departure(line)
-        elif isinstance(line, End):
+        elif isinstance(line, GameEnd):
             yield _free(Ended, winner=line.winner, reason=None, rounds=self._log.rounds)
 
     def _turn(self, round_: int, phase: str) -> int:

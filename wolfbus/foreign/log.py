@@ -144,7 +144,7 @@ class Voted(Part):
     ballots: tuple[LogBallot, ...]
 
 
-class Act(Part):
+class NightAct(Part):
     """What one seat did at night: whom it protected, or inspected and with what result."""
 
     seat: SeatName
@@ -166,8 +166,8 @@ class Night(Part):
     round: Round
     attack: SeatName | Literal[""] | None = None
     """Whom the Werewolves went for; "" for nobody, None where the log does not tell."""
-    protections: tuple[Act, ...] = ()
-    inspections: tuple[Act, ...] = ()
+    protections: tuple[NightAct, ...] = ()
+    inspections: tuple[NightAct, ...] = ()
     died: SeatName | None = None
     """Whom they killed."""
 
@@ -182,14 +182,14 @@ class Departed(Part):
     """By the day's vote, or in a way that only other tables have: shot, poisoned, out of time."""
 
 
-class End(Part):
+class GameEnd(Part):
     """The game is over."""
 
     type: Literal["end"] = "end"
     winner: Winner = None
 
 
-Line: TypeAlias = Annotated[Said | Silent | Voted | Night | Departed | End, Field(discriminator="type")]
+Line: TypeAlias = Annotated[Said | Silent | Voted | Night | Departed | GameEnd, Field(discriminator="type")]
 
 _HEAD: Final[TypeAdapter[Head]] = TypeAdapter(Head)
 _LINE: Final[TypeAdapter[Line]] = TypeAdapter(Line)
@@ -209,14 +209,14 @@ class ForeignLog:
     lines: tuple[Line, ...]
 
     @property
-    def ended(self) -> End | None:
+    def ended(self) -> GameEnd | None:
         """The game's end; None of a log that stops before it."""
-        return next((line for line in self.lines if isinstance(line, End)), None)
+        return next((line for line in self.lines if isinstance(line, GameEnd)), None)
 
     @property
     def rounds(self) -> int:
         """How many rounds it has entered."""
-        return max((line.round for line in self.lines if not isinstance(line, End)), default=0)
+        return max((line.round for line in self.lines if not isinstance(line, GameEnd)), default=0)
 
     @property
     def label_asked(self) -> LabelTime:

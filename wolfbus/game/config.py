@@ -225,6 +225,10 @@ class GameConfig(BaseModel):
         """Whether the reply that holds the words holds their label, too."""
         return self.label in {"with", "both"}
 
+    def may_be_said(self, words: str) -> bool:
+        """Return whether words are no longer than a statement may be."""
+        return self.max_statement is None or len(words) <= self.max_statement
+
     @property
     def feeds_back(self) -> bool:
         """Whether what a seat made of statements is part of what it knows during the game."""

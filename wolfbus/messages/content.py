@@ -222,3 +222,10 @@ def model_for(kind: Kind, base: Any, name: str, doc: str) -> Any:
         __doc__=doc,
         kind=(tag, kind),
     )
+
+
+def published_words(content: object) -> str:
+    """Return the words of an answer that everybody is to hear: a statement, or the reason of a vote; "" for none."""
+    if isinstance(content, Speech):
+        return content.text
+    return (content.reason or "") if isinstance(content, Ballot) else ""

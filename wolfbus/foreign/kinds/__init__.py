@@ -1,7 +1,7 @@
 """The kinds of logs that `wolfbus import` reads, each a module of its own here.
 
 A kind is a module with `TITLE`, what it reads, in words; `looks_like(start)`, whether a file with these first bytes is
-one; and `games(source)`, which yields a `LogBuilder` for every game. `KINDS` is where it is registered.
+one; and `games(source)`, which yields a `ForeignLogBuilder` for every game. `KINDS` is where it is registered.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol, cast
 
 from wolfbus.files.whole_file import open_file
-from wolfbus.foreign.building import LogBuilder
+from wolfbus.foreign.building import ForeignLogBuilder
 
 KINDS: Final[dict[str, str]] = {
     "aiwolf": "wolfbus.foreign.kinds.aiwolf",
@@ -54,7 +54,7 @@ class ImportKind(Protocol):
     def looks_like(self, start: bytes) -> bool:
         """Return whether a file with these first bytes is one of this kind; never raises."""
 
-    def games(self, source: ImportSource) -> Iterator[LogBuilder]:
+    def games(self, source: ImportSource) -> Iterator[ForeignLogBuilder]:
         """Yield every game of a file; raises RecordError with the line at fault."""
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from wolfbus.foreign.building import LogBuilder
+from wolfbus.foreign.building import ForeignLogBuilder
 from wolfbus.foreign.kinds import ImportSource
 from wolfbus.game.vocabulary import Winner
 
@@ -33,9 +33,9 @@ def looks_like(start: bytes) -> bool:
     return _FIRST.match(start) is not None
 
 
-def games(source: ImportSource) -> Iterator[LogBuilder]:
+def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
     """Yield the one game of a log."""
-    reader = _Reader()
+    reader = _AiwolfReader()
     for number, fields in _events(source.lines()):
         reader.game.at(number)
         reader.feed(*fields)
@@ -57,11 +57,11 @@ def _events(lines: list[str]) -> Iterator[tuple[int, tuple[str, str]]]:
         yield pending[0], pending[1:]
 
 
-class _Reader:
+class _AiwolfReader:
     """Tells a builder the events of a log, by players' numbers."""
 
     def __init__(self) -> None:
-        self.game = LogBuilder()
+        self.game = ForeignLogBuilder()
         self._names: dict[str, str] = {}
 
     def feed(self, event: str, values: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from wolfbus.errors import RecordError
-from wolfbus.foreign.building import LogBuilder
+from wolfbus.foreign.building import ForeignLogBuilder
 from wolfbus.foreign.kinds import ImportSource
 from wolfbus.game.vocabulary import Winner
 
@@ -27,7 +27,7 @@ def looks_like(start: bytes) -> bool:
     return is_state or (b'"participants"' in start and (b'"game_log"' in start or b'"role_assignment"' in start))
 
 
-def games(source: ImportSource) -> Iterator[LogBuilder]:
+def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
     """Yield the games of a file: one state or result, or a result a line."""
     text = source.content.decode("utf-8-sig", errors="replace")
     values: list[tuple[int | None, Any]]
@@ -54,15 +54,15 @@ def _values_by_line(text: str) -> Iterator[tuple[int, Any]]:
                 raise RecordError(f"not JSON: {error}", number) from None
 
 
-def _game_of_state(state: Mapping[str, Any]) -> LogBuilder:
-    game = LogBuilder()
+def _game_of_state(state: Mapping[str, Any]) -> ForeignLogBuilder:
+    game = ForeignLogBuilder()
     for name, player in state["players"].items():
         game.seat(name, player["role"], player.get("model"))
     seer = next((name for name, player in state["players"].items() if player["role"] == "Seer"), None)
     doctor = next((name for name, player in state["players"].items() if player["role"] == "Doctor"), None)
     for round_ in state["rounds"]:
         game.begin_night()
-        target, protected, unmasked = (round_.get(name) for name in ("eliminated", "protected", "unmasked"))
+        target, protected, unmasked = round_.get("eliminated"), round_.get("protected"), round_.get("unmasked")
         if doctor is not None and protected:
             game.protect(doctor, protected)
         if seer is not None and unmasked:
@@ -91,7 +91,7 @@ def _winner(word: str) -> Winner:
     return _WINNERS[word.casefold()]
 
 
-def _games_of_result(value: Mapping[str, Any]) -> Iterator[LogBuilder]:
+def _games_of_result(value: Mapping[str, Any]) -> Iterator[ForeignLogBuilder]:
     results = value.get("results", [value])
     played = [result for result in results if "game_log" in result]
     # where there are several games, nothing tells whose acts these are
@@ -101,8 +101,10 @@ def _games_of_result(value: Mapping[str, Any]) -> Iterator[LogBuilder]:
         yield _game_of_result(result, value.get("participants") or {}, acts)
 
 
-def _game_of_result(result: Mapping[str, Any], agents: Mapping[str, str], acts: list[dict[str, Any]]) -> LogBuilder:
-    game, log = LogBuilder(), result["game_log"]
+def _game_of_result(
+    result: Mapping[str, Any], agents: Mapping[str, str], acts: list[dict[str, Any]]
+) -> ForeignLogBuilder:
+    game, log = ForeignLogBuilder(), result["game_log"]
     roles = next(event["roles"] for event in log if event["event"] == "role_assignment")
     doctor = next((name for name, role in roles.items() if role == "doctor"), None)
     for name in sorted(roles):

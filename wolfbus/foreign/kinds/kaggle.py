@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from wolfbus.errors import RecordError
-from wolfbus.foreign.building import LogBuilder
+from wolfbus.foreign.building import ForeignLogBuilder
 from wolfbus.foreign.kinds import ImportSource
 from wolfbus.game.vocabulary import Winner
 
@@ -34,7 +34,7 @@ def looks_like(start: bytes) -> bool:
     return head[:1] == b"{" and b'"configuration"' in start and b'"agents"' in start and b"erewolf" in start
 
 
-def games(source: ImportSource) -> Iterator[LogBuilder]:
+def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
     """Yield the one game of a replay."""
     try:
         replay = json.loads(source.content)
@@ -42,7 +42,7 @@ def games(source: ImportSource) -> Iterator[LogBuilder]:
         entries = [entry for step in info["MODERATOR_OBSERVATION"] for entry in _flat(step)]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RecordError(f"no replay of Kaggle's werewolf: {type(error).__name__} {error}") from None
-    reader = _Reader(info.get("GAME_END") or {}, replay.get("configuration") or {})
+    reader = _KaggleReader(info.get("GAME_END") or {}, replay.get("configuration") or {})
     for number, entry in enumerate(entries, 1):
         try:
             reader.feed(entry["data_type"], json.loads(entry["json_str"]))
@@ -62,11 +62,11 @@ def _flat(value: Any) -> Iterator[dict[str, Any]]:
         yield value
 
 
-class _Reader:
+class _KaggleReader:
     """Tells a builder the events of a replay."""
 
     def __init__(self, end: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
-        self.game = LogBuilder()
+        self.game = ForeignLogBuilder()
         self._agents = {agent.get("id"): agent for agent in configuration.get("agents") or ()}
         # ids may be dealt anew when the game begins, and its end says who had which
         self._agents |= {player["id"]: player["agent"] for player in end.get("all_players") or () if "agent" in player}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from wolfbus.errors import RecordError
-from wolfbus.foreign.building import LogBuilder
+from wolfbus.foreign.building import ForeignLogBuilder
 from wolfbus.foreign.kinds import ImportSource
 from wolfbus.game.vocabulary import Team, Winner
 
@@ -34,13 +34,13 @@ def looks_like(start: bytes) -> bool:
     return {b"event", b"seat"} <= {name.strip(b'" \r') for name in first.split(b",")}
 
 
-def games(source: ImportSource) -> Iterator[LogBuilder]:
+def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
     """Yield the games of a table, in the order of their first rows."""
     by_game: dict[str, list[tuple[int, Row]]] = {}
     for line, row in _rows(source):
         by_game.setdefault(row.get("game", ""), []).append((line, row))
     for rows in by_game.values():
-        game = LogBuilder()
+        game = ForeignLogBuilder()
         for line, row in sorted(rows, key=_place):
             game.at(line)
             _tell(game, row)
@@ -80,7 +80,7 @@ def _rows(source: ImportSource) -> Iterator[tuple[int, Row]]:
             yield number, {name: "" if value is None else str(value) for name, value in values.items()}
 
 
-def _tell(game: LogBuilder, row: Row) -> None:
+def _tell(game: ForeignLogBuilder, row: Row) -> None:
     """Tell a builder what a row says."""
     event = row.get("event", "").strip()
     tell = _EVENTS.get(event)
@@ -93,7 +93,7 @@ def _tell(game: LogBuilder, row: Row) -> None:
 class _Needed(dict[str, Any]):
     """A row whose values are needed: one that is empty is an error that names its column."""
 
-    def __init__(self, game: LogBuilder, row: Row) -> None:
+    def __init__(self, game: ForeignLogBuilder, row: Row) -> None:
         super().__init__(row)
         self._game = game
 
@@ -111,7 +111,7 @@ class _Needed(dict[str, Any]):
         return values[word]
 
 
-_EVENTS: Final[Mapping[str, Callable[[LogBuilder, _Needed], None]]] = {
+_EVENTS: Final[Mapping[str, Callable[[ForeignLogBuilder, _Needed], None]]] = {
     "seat": lambda game, row: game.seat(row["seat"], row["role"], row.get("agent"), row.one_of("side", _SIDES)),
     "night": lambda game, _row: game.begin_night(),
     "day": lambda game, _row: game.begin_day(),

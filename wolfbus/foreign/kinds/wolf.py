@@ -11,9 +11,9 @@ from typing import Final
 
 from wolfbus.errors import ConfigError
 from wolfbus.files.printable import storable
-from wolfbus.foreign.building import LogBuilder
+from wolfbus.foreign.building import ForeignLogBuilder
 from wolfbus.foreign.kinds import ImportSource
-from wolfbus.foreign.log import Act, Assessment, Departed, End, ForeignLog, LogBallot, Night, Said, Voted
+from wolfbus.foreign.log import Assessment, Departed, ForeignLog, GameEnd, LogBallot, Night, NightAct, Said, Voted
 from wolfbus.game.vocabulary import Deception, Fault, Outcome
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot
@@ -39,14 +39,14 @@ def looks_like(start: bytes) -> bool:
     return is_paper_log(first) if newline else all(mark in first for mark in (b'"timestamp"', b'"actor"', b'"details"'))
 
 
-def games(source: ImportSource) -> Iterator[LogBuilder]:
+def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
     """Yield the one game of a log; its roles stand in the run_meta.json beside it, or that the source names."""
     meta = source.roles or meta_beside(source.path)
     lines = source.content.splitlines(keepends=True)
     yield built(read_paper_log(lines, meta, name=str(source.path)), as_recorded=False)
 
 
-def built(log: PaperLog, *, as_recorded: bool) -> LogBuilder:
+def built(log: PaperLog, *, as_recorded: bool) -> ForeignLogBuilder:
     """Return a published run in the small form.
 
     As recorded, labels are what the paper's code stored, and its fillers are missing answers. Otherwise labels are what
@@ -59,14 +59,14 @@ def built(log: PaperLog, *, as_recorded: bool) -> LogBuilder:
     Raises:
         ConfigError: a name is longer than seats' may be.
     """
-    game = LogBuilder()
+    game = ForeignLogBuilder()
     for name in log.players:
         if not 1 <= len(name) <= 32:
             raise ConfigError(f"{log.name}: the name {name[:40]!r} has not 1 to 32 characters")
         game.seat(name, log.roles[name], log.models.get(name) or log.model)
     if log.unknown:
         game.left_out["events of names that are not known"] += log.unknown
-    transcript = _Transcript(game, as_recorded)
+    transcript = _PaperTranscript(game, as_recorded)
     nights = {night.round: night for night in log.nights}
     days = {day.round: day for day in log.days}
     for round_ in range(1, log.rounds + 1):
@@ -81,7 +81,7 @@ def built(log: PaperLog, *, as_recorded: bool) -> LogBuilder:
         if round_ in days:
             transcript.exile(round_, days[round_].exiled)
     if log.ended:
-        game.add(End(winner=log.winner))
+        game.add(GameEnd(winner=log.winner))
     return game
 
 
@@ -96,10 +96,10 @@ def log_of(log: PaperLog, *, as_recorded: bool) -> ForeignLog:
     return replace(whole, head=whole.head.model_copy(update={"game": log.run}))
 
 
-class _Transcript:
+class _PaperTranscript:
     """Copies a log into a builder, round by round."""
 
-    def __init__(self, game: LogBuilder, as_recorded: bool) -> None:
+    def __init__(self, game: ForeignLogBuilder, as_recorded: bool) -> None:
         self.game = game
         self.as_recorded = as_recorded
 
@@ -114,12 +114,12 @@ class _Transcript:
                 round=night.round,
                 attack=(kills[-1] if kills and kills[-1] in roles else None) or "",
                 protections=tuple(
-                    Act(seat=actor, target=target)
+                    NightAct(seat=actor, target=target)
                     for kind, actor, target in acts
                     if kind == "protect" and target in roles
                 ),
                 inspections=tuple(
-                    Act(seat=actor, target=target, result=roles[target])
+                    NightAct(seat=actor, target=target, result=roles[target])
                     for kind, actor, target in acts
                     if kind == "inspect" and target in roles
                 ),
