@@ -232,7 +232,8 @@ def test_both_transports_of_the_library_tell_the_same(
     [
         b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{",
         b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a": \r\nZZZ\r\n',
-        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnone",
+        # all of it has come, so that a client would ask by this connection again unless it is told that it closes
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnone",
     ],
 )
 def test_a_reply_that_breaks_off_is_paid_twice_at_most_and_named(
