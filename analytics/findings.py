@@ -17,6 +17,7 @@ from analytics.metrics.abilities import abilities, ability_rows
 from analytics.metrics.agents import agent_rows, agents
 from analytics.metrics.agreement import agreement, agreement_rows
 from analytics.metrics.bias import bias, bias_rows
+from analytics.metrics.comprehension import comprehension, comprehension_rows
 from analytics.metrics.detection import detection_rows
 from analytics.metrics.forks import fork_rows, forks
 from analytics.metrics.games import game_rows
@@ -85,6 +86,7 @@ BEYOND: Final[Sequence[Family]] = (
     ladder_rows,
     fork_rows,
     sway_rows,
+    comprehension_rows,
 )
 """Those that are computed of finished studies alone."""
 
@@ -126,6 +128,7 @@ SECTIONS: Final[Mapping[str, Callable[[Study, Results], Result]]] = {
     "ladder": ladder,
     "forks": forks,
     "sway": sway,
+    "comprehension": comprehension,
 }
 """The sections that are selections of the table."""
 

@@ -115,6 +115,8 @@ class GameFold:
         if event.type == "answered":
             self._book.reply(event.seat, event.kind, event.outcome, event.reading, event.fault)
             self._calls.answer(event)
+            if event.thought:
+                self._book.tell(event.seat, event.kind, event.thought, line, private=True)
         handler = self._HANDLERS.get(event.__class__)
         if handler is not None:
             handler(self, event)
@@ -311,8 +313,17 @@ class GameFold:
         # what a voter thought stands with its vote
         thought = self._thoughts.pop(event.speaker, None) if event.phase == "debate" else None
         beside = AnswerDetails(line=self._line, thought=thought) if self._keep_text else NO_DETAILS
+        spoken = self._spoken.get(event.speaker)
         self._book.state(
-            event.statement, event.round, event.phase, event.turn, event.speaker, event.text, beside, thought
+            event.statement,
+            event.round,
+            event.phase,
+            event.turn,
+            event.speaker,
+            event.text,
+            beside,
+            thought,
+            copied=spoken is not None and spoken.reading == "copied",
         )
         self._label_along(event)
 

@@ -123,7 +123,7 @@ class Ledger:
         report).
 
         ``replies`` = ``accepted`` + ``defaulted`` + ``timed_out`` + ``declined``; ``accepted`` =
-        ``clean`` + ``extracted`` + ``repaired`` + ``coerced`` + ``reasked``. ``faults`` counts by
+        ``clean`` + ``extracted`` + ``repaired`` + ``coerced`` + ``reasked`` + ``copied``. ``faults`` counts by
         what was wrong. ``lost_share`` is the share of defaulted and timed-out ones among those that
         were not declined, ``refused_share`` that of those which the model refused or a content filter kept back; None
         without any.

@@ -15,6 +15,7 @@ from analytics.rows import (
     FILLER_CONFIDENCE,
     FILLER_SUSPICION,
     DeathRow,
+    FactRow,
     GameRows,
     JudgementRow,
     ReplyKey,
@@ -25,6 +26,7 @@ from analytics.rows import (
 )
 from analytics.rows.fields import DECIMALS, NO_DETAILS, AnswerDetails
 from wolfbus.claims import implies, scored
+from wolfbus.claims.facts import Moment, facts_in
 from wolfbus.claims.hearing import StatedClaims, claims_in
 from wolfbus.errors import RulesError
 from wolfbus.game.config import GameConfig
@@ -104,6 +106,7 @@ class Scorebook:
         self._votings: list[VotingRow] = []
         self._replies: Counter[ReplyKey] = Counter()
         self._deaths: list[DeathRow] = []
+        self._facts: list[FactRow] = []
         self._night_count = self._silences = self._voting_rounds = 0
         self._finished = False
         self._winner: Winner = None
@@ -119,6 +122,8 @@ class Scorebook:
         text: str,
         beside: AnswerDetails = NO_DETAILS,
         thought: str | None = None,
+        *,
+        copied: bool = False,
     ) -> None:
         """Record a statement, and the claims that are found in its words and in the `thought` before them.
 
@@ -146,9 +151,35 @@ class Scorebook:
             claims=scored(self.nights.facts, speaker, statement_claims.claims, extracted=True),
             length=len(text.split()),
             checksum=crc32(text.encode(errors="surrogatepass")),
+            copied=copied,
         )
         if thought:
             self._thoughts[number] = thought
+        self.tell(speaker, "speak" if phase == "debate" else "vote", text, beside.line, private=False)
+
+    def tell(self, seat: SeatName, kind: Kind, text: str, line: int | None, *, private: bool) -> None:
+        """Record the facts of the game that a statement tells, or the private thought behind an answer of some kind.
+
+        Raises:
+            RulesError: nobody of that name plays.
+        """
+        who = self._seat(seat)
+        for fact in facts_in(text, Moment(self.nights.facts, seat, self.round, kind), private=private):
+            self._facts.append(
+                FactRow(
+                    game=self.game,
+                    place=len(self._facts) + 1,
+                    line=line,
+                    round=self.round,
+                    seat=seat,
+                    role=who.role,
+                    agent=who.agent,
+                    where="thought" if private else "statement",
+                    fact=fact.kind,
+                    about=fact.about,
+                    right=fact.right,
+                )
+            )
 
     def label(
         self,
@@ -386,6 +417,7 @@ class Scorebook:
             ),
             votings=tuple(self._votings),
             knowable=tuple(self.ladder.rows),
+            facts=tuple(self._facts),
             nights=tuple(self.nights.nights),
             inspections=tuple(self.nights.inspections),
             protections=self.nights.protections(),

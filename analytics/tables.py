@@ -21,6 +21,7 @@ from analytics.rows import (
     BidRow,
     CallRow,
     ClaimRow,
+    FactRow,
     ForkRow,
     GameRows,
     InspectionRow,
@@ -84,7 +85,7 @@ TABLES: Final[Mapping[str, Table]] = {
             StatementRow,
             lambda game: game.statements,
             measured="number round phase turn speaker role agent self_deceptive intended admitted kind outcome reading "
-            "truth words checksum contradicts_thought insincere thought_score thought_score_masked",
+            "truth words checksum contradicts_thought insincere thought_score thought_score_masked copied",
         ),
         Table(
             "judgements",
@@ -161,6 +162,15 @@ TABLES: Final[Mapping[str, Table]] = {
             ClaimRow,
             GameRows.claims,
             measured="statement claim target role denied verdict extracted heard",
+        ),
+        Table(
+            "facts",
+            "a fact of the game that a thought or a statement tells, and whether it is so",
+            ("game_id", "place"),
+            FactRow,
+            lambda game: game.facts,
+            "Read are statements, and private thoughts where they are recorded, as `wolfbus/claims/facts.toml` says.",
+            measured="agent fact right",
         ),
         Table(
             "nights",
@@ -268,6 +278,7 @@ class Tables:
     votes: pl.DataFrame
     votings: pl.DataFrame
     knowable: pl.DataFrame
+    facts: pl.DataFrame
     suspicion: pl.DataFrame
     claims: pl.DataFrame
     nights: pl.DataFrame

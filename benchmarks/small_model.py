@@ -27,6 +27,7 @@ from typing import Any, Final
 
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import AnyAnswered
+from wolfbus.reading.copies import is_copied
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.reader import open_lines, read_record
 
@@ -57,7 +58,6 @@ structured = "{structured}"
 extra = {{ seed = {seed} }}
 """
 
-_WORD: Final = re.compile(r"\w+")
 _PLACEHOLDER: Final = re.compile(r"<[^<>]*>")
 
 
@@ -114,7 +114,7 @@ class Findings:
             self.floors += 1
             text = answer.content.text if answer.content is not None else ""
             self.statements += bool(text.strip())
-            self.own_words += bool(text.strip()) and not is_copy(text, prompt)
+            self.own_words += bool(text.strip()) and not is_copied(text, prompt)
 
     def summary(self) -> dict[str, Any]:
         """Return the shares, and what they took."""
@@ -137,15 +137,6 @@ class Findings:
             "thoughts": self.thoughts,
             "thoughts_that_are_a_placeholder": _share(self.placeholder_thoughts, self.thoughts),
         }
-
-
-def is_copy(text: str, prompt: str) -> bool:
-    """Return whether all words of a text stand in a prompt, in this order and without a gap."""
-    return f" {' '.join(_words(text))} " in f" {' '.join(_words(prompt))} "
-
-
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
 
 
 def _share(part: int, whole: int) -> str:

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from analytics.metrics import detection, monitor, scores, statements, suspicion, votes
+from analytics.metrics import comprehension, detection, monitor, scores, statements, suspicion, votes
 from analytics.metrics.formulas import Array
 from analytics.metrics.games import wins, won_by
 from analytics.metrics.scores import SUFFIX
@@ -209,6 +209,12 @@ def _monitor() -> Iterator[Headline]:
         yield Headline(name, label, "probability", None, family, figure, "chance", pairs=False)
 
 
+def _comprehension() -> Iterator[Headline]:
+    label = "facts of the game that are right in thoughts and statements"
+    family, figure = comprehension.facts_told, comprehension.FACTS_RIGHT
+    yield Headline("comprehension", label, "share", None, family, figure, pairs=False)
+
+
 def _all() -> Iterator[Headline]:
     yield from _wins()
     yield from _statements()
@@ -217,6 +223,7 @@ def _all() -> Iterator[Headline]:
         yield from _scores(score)
     yield from _others()
     yield from _monitor()
+    yield from _comprehension()
 
 
 HEADLINES: Final[dict[str, Headline]] = {headline.name: headline for about in _all() for headline in about.spread()}

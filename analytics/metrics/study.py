@@ -71,10 +71,10 @@ class Study:
     @cached_property
     def judgements(self) -> pl.DataFrame:
         """Judgements with what is known of their statements: ``said``, its row; ``label``, what its speaker calls it;
-        ``truth``; ``said_how``, how the label was come by. ``wolf`` tells whether a Werewolf spoke.
+        ``truth``; ``copied``; ``said_how``, how the label was come by. ``wolf`` tells whether a Werewolf spoke.
         """
         spoken = self.statements.select(
-            "game", "said", "truth", statement="number", label="self_deceptive", said_how="how"
+            "game", "said", "truth", "copied", statement="number", label="self_deceptive", said_how="how"
         )
         joined = self.tables.judgements.join(spoken, on=["game", "statement"], how="left", validate="m:1")
         # in an order that leaves no trace of the order in which answers came, not in the last bit of a sum
@@ -83,8 +83,8 @@ class Study:
 
     @cached_property
     def judged(self) -> pl.DataFrame:
-        """Judgements that count."""
-        return self.judgements.filter(pl.col("flagged").is_not_null())
+        """Judgements that count: those that came, of statements in their speakers' own words."""
+        return self.judgements.filter(pl.col("flagged").is_not_null() & ~pl.col("copied"))
 
     @cached_property
     def rounds(self) -> pl.DataFrame:

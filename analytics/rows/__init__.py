@@ -32,7 +32,7 @@ from analytics.rows.course import (
 )
 from analytics.rows.fields import DECIMALS, FOREIGN, HOW, PHASES, Column, Derived, seat_id
 from analytics.rows.fork import ForkRow
-from analytics.rows.knowledge import KnowableRow, VoteNews
+from analytics.rows.knowledge import FactRow, KnowableRow, VoteNews
 from analytics.rows.talk import (
     CLAIMS,
     TRUTHS,
@@ -91,6 +91,7 @@ class GameRows:
         votes: every ballot, by round.
         votings: every vote, by round.
         knowable: what the living could know of each other at every vote.
+        facts: what thoughts and statements tell of the game that everybody, or who thinks it, knows.
         nights: the nights' true outcomes, where the log has them.
         inspections: what Seers learned, in order.
         protections: whom Doctors protected, in order.
@@ -172,6 +173,7 @@ class GameRows:
     votes: tuple[VoteRow, ...] = ()
     votings: tuple[VotingRow, ...] = ()
     knowable: tuple[KnowableRow, ...] = ()
+    facts: tuple[FactRow, ...] = ()
     nights: tuple[NightRow, ...] = ()
     inspections: tuple[InspectionRow, ...] = ()
     protections: tuple[ProtectionRow, ...] = ()
@@ -321,6 +323,7 @@ __all__ = [
     "CallRow",
     "ClaimRow",
     "DeathRow",
+    "FactRow",
     "ForkRow",
     "GameRows",
     "InspectionRow",

@@ -1,11 +1,14 @@
-"""What could be known of whom when a vote was held, and what was told until then."""
+"""What could be known of whom when a vote was held, and what was told until then; what players say and think of what
+they have before their eyes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from analytics.rows.fields import Column, Derived, GameId, Round, agent, name, role, seat_in
+from analytics.rows.fields import Column, Derived, GameId, Line, Round, agent, name, role, seat_in
+from wolfbus.claims.facts import FACT_KINDS, FactKind
 from wolfbus.game.vocabulary import Role
 from wolfbus.messages.base import Part, SeatName
 from wolfbus.messages.content import Claim
@@ -44,6 +47,35 @@ class KnowableRow:
         ),
     ]
     voted: Annotated[bool | None, Column("whether the observer votes for the target", "it abstains")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactRow:
+    """A fact of the game, as a player's thought or statement tells it."""
+
+    game: GameId
+    seat_id: ClassVar[Derived[str]] = seat_in("seat", "who tells it")
+    place: Annotated[int, Column("its number within the game, from 1")]
+    line: Line = None
+    round: Round
+    seat: Annotated[SeatName, name("the name of who tells it")]
+    role: Annotated[Role, role("of who tells it")]
+    agent: Annotated[str, agent("who tells it")]
+    where: Annotated[
+        Literal["thought", "statement"],
+        Column("where it is told", category=True, values=("thought", "statement"), name="told_in"),
+    ]
+    fact: Annotated[
+        FactKind,
+        Column(
+            "who has left and who lives; who is what, where the own view entails it or its contrary; which day it is, "
+            "and whose turn",
+            category=True,
+            values=FACT_KINDS,
+        ),
+    ]
+    about: Annotated[SeatName | None, name("the name of whom it is about", "it is about the day")]
+    right: Annotated[bool, Column("whether it is so")]
 
 
 class VoteNews(Part):

@@ -187,6 +187,9 @@ class StatementRow:
         Column("how many patterns of the lexicon for thoughts that give intent away that thought matches", _NO_THOUGHT),
     ] = None
     thought_score_masked: Annotated[int | None, Column("the same with the names of roles masked", _NO_THOUGHT)] = None
+    copied: Annotated[
+        bool, Column("whether all of its words stand in the prompt of its model: its judgements count for nothing")
+    ] = False
 
     @property
     def usable(self) -> bool:

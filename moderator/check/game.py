@@ -167,7 +167,7 @@ class TrialGame:
             raw = f"; it wrote {wrote(answer.raw)}" if answer.raw else ""
             example = f"{answer.note or 'no content'}{raw} ({place})"
             self._ledger.fault(_sort(answer, reply), "fail", example, answer.kind)
-        elif answer.reading not in {"clean", "reasked"}:
+        elif answer.reading not in {"clean", "reasked", "copied"}:
             members, repair = repaired(answer.kind, answer.reading, answer.raw, reply.get("content", {}))
             self._ledger.fault("not clean", "warn", f"{name}: {repair} ({place})", answer.kind, members)
         if answer.content is not None and answer.note and not self._is_late(answer.seat):

@@ -23,6 +23,7 @@ from wolfbus.messages.calls import REPLY_KEPT, Call
 from wolfbus.messages.content import Ballot, Label, Speech, published_words
 from wolfbus.messages.requests import Ask
 from wolfbus.reading import Question, Read, read, read_parts
+from wolfbus.reading.copies import is_copied
 from wolfbus.reading.text import without_thinking
 
 if TYPE_CHECKING:
@@ -81,7 +82,15 @@ class Turn:
             thought = "\n\n".join(without_thinking(text).thoughts) or None
             raw = (text or completion.refusal or "")[:_RAW_KEPT] or None
             return dict.fromkeys(names, Answer(None, thought, raw=raw, fault=reason.fault, note=reason.line))
-        return {name: _answer_of(part, text) for name, part in self._read_parts(text).items()}
+        answers = {name: _answer_of(part, text) for name, part in self._read_parts(text).items()}
+        return {name: self._without_copies(answer) for name, answer in answers.items()}
+
+    def _without_copies(self, answer: Answer) -> Answer:
+        """Return an answer, marked where all that it says to others was taken from the prompt."""
+        words = published_words(answer.content)
+        if not words or not is_copied(words, "\n".join(message.content for message in self.prompt.messages)):
+            return answer
+        return replace(answer, reading="copied")
 
     def _read_parts(self, text: str) -> dict[str, Read]:
         questions = {part_name(ask.kind, ask.about): self._question(ask.kind, ask.legal) for ask in self.asks}
@@ -128,6 +137,8 @@ def call_record(turn: Turn, model: Model, prompt: Prompt, completion: Completion
 
 
 logger = logging.getLogger(__name__)
+
+_COPIED: Final = "all words of the statement stand in the prompt already; say something of your own"
 
 MARGIN_S: Final = 0.25
 """A call is given up so long before its request's deadline (or a twentieth of the time, if that is less): its report
@@ -243,7 +254,7 @@ class ModelBrain(Agent):
         final = faults <= _FINAL and not completion.repeats
         if completion.error is None and not final and time.monotonic() < turn.deadline:
             reply = completion.text or completion.refusal or ""
-            note = "; ".join(dict.fromkeys(answers[name].note or "unusable" for name in unread))
+            note = "; ".join(dict.fromkeys(_wrong_with(answers[name]) for name in unread))
             if completion.repeats:
                 note = f"it repeats itself until it is cut off; be brief; {note}"
             prompt = self._writer.reask(turn.prompt, reply, note)
@@ -253,13 +264,7 @@ class ModelBrain(Agent):
                 self._drop(turn, outlet)
                 return
             if completion.error is None and not completion.timed_out:
-                # a label goes with the words that it came with
-                answers.pop("label", None)
-                answers |= {
-                    name: replace(answer, reading="reasked") if answer.content is not None else answer
-                    for name, answer in second.items()
-                    if name in unread or name == "label"
-                }
+                answers = _after_reask(answers, second, unread)
         self._submit(turn, answers, outlet, unread)
 
     @staticmethod
@@ -304,7 +309,7 @@ class ModelBrain(Agent):
             answer = answers.get(name)
             if answer is None:
                 continue
-            if answer.content is None and not last:
+            if not last and (answer.content is None or answer.reading == "copied"):
                 unread.append(name)
                 continue
             if turn.labels and turn.config.labels_words:
@@ -319,6 +324,31 @@ class ModelBrain(Agent):
         text = published_words(answer.content)
         if label is not None and label.content is not None and text:
             self._labels[text.strip()] = label
+
+
+def _wrong_with(answer: Answer) -> str:
+    """Return why an answer is asked for again."""
+    return _COPIED if answer.reading == "copied" else answer.note or "unusable"
+
+
+def _after_reask(first: Mapping[str, Answer], second: Mapping[str, Answer], unread: Sequence[str]) -> dict[str, Answer]:
+    """Return the answers that count: of the parts that were asked for again the second, but for a statement that was
+    copied where none came in its place.
+    """
+    better = {
+        name: answer
+        for name, answer in second.items()
+        if name in unread and (answer.content is not None or first[name].content is None)
+    }
+    chosen = {**first, **better}
+    if better:
+        # a label goes with the words that it came with
+        chosen.pop("label", None)
+        better |= {name: answer for name, answer in second.items() if name == "label"}
+    for name, answer in better.items():
+        is_own = answer.content is not None and answer.reading != "copied"
+        chosen[name] = replace(answer, reading="reasked") if is_own else answer
+    return chosen
 
 
 def _labelled(answer: Answer, label: Answer | None) -> Answer:

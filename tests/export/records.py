@@ -81,7 +81,7 @@ def game(
     events_: list[AnyEvent] = [opened.model_copy(update={"game": name, "started": 1.7e9 + 0.125, "seats": seats})]
     for event in events[1:]:
         thinks = event.type == "answered" and event.outcome == "accepted"
-        events_.append(event.model_copy(update={"thought": "hm, =1+1"}) if thinks else event)
+        events_.append(event.model_copy(update={"thought": "hm, =1+1\nIt is day 1."}) if thinks else event)
     return tuple(events_)
 
 

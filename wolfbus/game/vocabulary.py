@@ -19,11 +19,13 @@ Phase: TypeAlias = Literal["night", "debate", "vote"]
 Kind: TypeAlias = Literal["bid", "speak", "assess_own", "assess_other", "vote", "kill", "protect", "inspect", "whisper"]
 """Kinds of request that a seat may be asked; what is asked at night belongs to a role, and stands last."""
 
-Reading: TypeAlias = Literal["clean", "extracted", "repaired", "coerced", "reasked"]
+Reading: TypeAlias = Literal["clean", "extracted", "repaired", "coerced", "reasked", "copied"]
 """How much work it took to read a reply, set by whoever parsed the model's text.
 
 clean: it parsed as it stood · extracted: JSON taken out of a fence or prose · repaired: broken or cut-off JSON mended ·
-coerced: a value brought into its type or range · reasked: the brain had to ask its model a second time.
+coerced: a value brought into its type or range · reasked: the brain had to ask its model a second time ·
+copied: all words of a statement stand in the prompt that asked for it, and stood there again when it was asked once
+more.
 """
 
 Outcome: TypeAlias = Literal["accepted", "defaulted", "timed_out", "declined"]

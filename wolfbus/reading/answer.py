@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from wolfbus.game.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 from wolfbus.messages.content import CONTENT, Content
+from wolfbus.reading.copies import is_placeholder
 from wolfbus.reading.keys import ALWAYS_THOUGHTS, INDEX, PARTS, THOUGHTS, AnswerPart, folded
 from wolfbus.reading.objects import ParsedObject, ends_where_written
-from wolfbus.reading.placeholders import is_placeholder
 from wolfbus.reading.refusals import REFUSED, is_refusal
 from wolfbus.reading.text import (
     LostMember,

@@ -17,9 +17,9 @@ from wolfbus.game.config import NOBODY_WORDS
 from wolfbus.game.vocabulary import Fault, Reading
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.reading.answer import LINE_LABEL, JudgedAnswer, Question, holds_marked_thoughts, judge
+from wolfbus.reading.copies import is_placeholder
 from wolfbus.reading.keys import ALWAYS_THOUGHTS, ERROR_KEYS, PARTS, THOUGHTS, folded
 from wolfbus.reading.objects import ParsedObject, Search, find_objects, inside
-from wolfbus.reading.placeholders import is_placeholder
 from wolfbus.reading.refusals import REFUSED, holds_refusing_words, is_outage, is_refusal
 from wolfbus.reading.text import RUNGS, Members, quoted, without_thinking, worse
 from wolfbus.reading.values import NUMBER_WORDS, Bad, read_whole, resolve_name

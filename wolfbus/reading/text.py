@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from wolfbus.game.vocabulary import Reading
 
-RUNGS: tuple[Reading, ...] = ("clean", "extracted", "repaired", "coerced", "reasked")
+RUNGS: tuple[Reading, ...] = ("clean", "extracted", "repaired", "coerced", "reasked", "copied")
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

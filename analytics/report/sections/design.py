@@ -198,14 +198,22 @@ _COUNTED: Final = {
 
 
 def repair(findings: Result, context: Context) -> Section:
-    """Return replies by agent and by kind, and the scores with and without what was not clean."""
+    """Return replies by agent and by kind, how far agents follow the game, and the scores with and without what was not
+    clean.
+    """
     faults = (look(findings, "repair", "overall", "faults") or {}).items()
     wrong = ", ".join(f"{fault} {count(number)}" for fault, number in faults if number)
     notes = [phrase("design/wrong", faults=wrong)] if wrong else []
+    copied = look(findings, "repair", "overall", "copied")
+    if copied:
+        notes.append(phrase("design/copied", statements=quantity(copied, "statement")))
+    without = () if copied else ("Copied",)
+    facts = look(findings, "comprehension", "overall", "all", "n")
     by_brain = {brain: row["overall"] for brain, row in (look(findings, "repair", "by_brain") or {}).items()}
     return Section("repair", "Repair: how replies were read", (
-        table("design/repair-agents", findings, context, rows=by_brain, notes=notes),
-        table("design/repair-kinds", findings, context),
+        table("design/repair-agents", findings, context, rows=by_brain, notes=notes, without=without),
+        table("design/repair-kinds", findings, context, without=without),
+        *([table("design/comprehension", findings, context)] if facts else []),
         table("design/repair-scores", findings, context),
     ))  # fmt: skip
 

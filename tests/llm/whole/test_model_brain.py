@@ -91,6 +91,34 @@ def test_what_a_model_copies_from_its_prompt_s_form_is_neither_a_statement_nor_a
     assert {event.thought for event in answers} == {None}
 
 
+@pytest.mark.parametrize("label", ["after", "with"])
+@pytest.mark.parametrize("again", ["own", "copied", "nothing"])
+def test_a_statement_that_stands_in_its_prompt_is_asked_for_again_and_else_counts_as_copied(
+    tmp_path: Path, again: str, label: str
+) -> None:
+    rule = "The Werewolves win when they are at least as many as the other living players."
+
+    def script(request):
+        answer = json.loads(obliging(request).text)
+        speech = answer.get("speech", answer)
+        assert rule in request.messages[0].content
+        if "text" in speech and (again == "copied" or len(request.messages) == 2):
+            speech["text"] = f"{rule.upper()}\n{rule}"
+        elif "text" in speech and again == "nothing":
+            return ProviderReply("{}")
+        return ProviderReply(json.dumps(answer))
+
+    with scripted(script) as provider:
+        proof = played(tmp_path, label=label)
+    spoken = [event for event in proof.of("answered") if event.kind == "speak"]
+    assert {event.reading for event in spoken} == {"reasked" if again == "own" else "copied"}
+    assert {event.content.text == "word" for event in spoken} == {again == "own"}
+    assert {event.content.label is not None for event in spoken} == {label == "with"}
+    asked = [request.messages[-1].content for request in provider.requests if len(request.messages) > 2]
+    assert len(asked) == len(spoken)
+    assert all("all words of the statement stand in the prompt already" in words for words in asked)
+
+
 @pytest.mark.parametrize(
     ("reply", "fault", "raw"),
     [

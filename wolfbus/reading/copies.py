@@ -1,0 +1,56 @@
+"""Words that a model took from its prompt: no answer where they only describe what was asked for, and no statement in
+words of its own where all of them stand there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+_IN_BRACKETS: Final = re.compile(r"\s*<[^<>]*>\s*")
+_WORD: Final = re.compile(r"\w+")
+_SENTENCE_END: Final = re.compile(r"[.!?…\n]+")
+_FEWEST: Final = 3
+"""Words in which a copy of a description is told from words that somebody may say."""
+
+_LONGEST: Final = 200
+"""Characters of such a copy; descriptions are short."""
+
+FEWEST_COPIED: Final = 8
+"""Words in all from which on a statement whose sentences all stand in its prompt counts as copied; fewer ("I vote for
+Raj") may be said by two players who have not heard each other."""
+
+
+def is_placeholder(text: str, descriptions: Iterable[str] = ()) -> bool:
+    """Return whether a text stands for words that are still to be found.
+
+    Args:
+        text: where a model was to write words of its own.
+        descriptions: words by which the prompt described them; three or more in a row are a copy.
+    """
+    if _IN_BRACKETS.fullmatch(text):
+        return True
+    words = _words(text) if len(text) <= _LONGEST else ""
+    return words.count(" ") > _FEWEST and any(words in _words(description) for description in descriptions)
+
+
+def is_copied(text: str, prompt: str) -> bool:
+    """Return whether a statement says nothing that does not stand in its prompt: each of its sentences does, word for
+    word, whatever its punctuation and case, and together they have at least `FEWEST_COPIED` words.
+
+    Args:
+        text: the statement.
+        prompt: all that the model was sent, another player's words and its own earlier ones included.
+    """
+    if len(_WORD.findall(text)) < FEWEST_COPIED:
+        return False
+    prompt_words = _words(prompt)
+    return all(_words(sentence) in prompt_words for sentence in _SENTENCE_END.split(text) if _WORD.search(sentence))
+
+
+@lru_cache(maxsize=64)
+def _words(text: str) -> str:
+    """Return the words of a text with a blank around each."""
+    return f" {' '.join(word.casefold() for word in _WORD.findall(text))} "
