@@ -20,7 +20,7 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -33,6 +33,8 @@ from wolfbus.game.vocabulary import Role
 from wolfbus.messages.content import Claim
 
 ALL: Final = "all"
+CHECKABLE: Final = "checkable"
+"""The kinds that can be true or false together: all but the stance."""
 
 Assertion: TypeAlias = tuple[str, str, str]
 """Kind, player, and what is said of it."""
@@ -111,11 +113,11 @@ def score(statements: list[LabelledStatement]) -> dict[str, Any]:
             (missed, labelled.keys() - heard.keys()),
         ):
             for kind, _, _ in assertions:
-                counts.update((kind, ALL))
+                counts.update(_rows_of(kind))
         for assertion in heard.keys() & labelled.keys():
             if labelled[assertion].strength:
                 is_same = getattr(heard[assertion], "strength", "") == labelled[assertion].strength
-                for name in (assertion[0], ALL):
+                for name in _rows_of(assertion[0]):
                     firm_of[name] += 1
                     firm[name] += is_same
         if heard.keys() != labelled.keys():
@@ -126,24 +128,40 @@ def score(statements: list[LabelledStatement]) -> dict[str, Any]:
             "right": right[name],
             "wrong": wrong[name],
             "missed": missed[name],
-            "precision": _share(right[name], right[name] + wrong[name]),
-            "recall": _share(right[name], right[name] + missed[name]),
-            "strength": _share(firm[name], firm_of[name]),
+            "precision": share(right[name], right[name] + wrong[name]),
+            "recall": share(right[name], right[name] + missed[name]),
+            "strength": share(firm[name], firm_of[name]),
         }
-        for name in (*KINDS, ALL)
+        for name in (*KINDS, CHECKABLE, ALL)
     }
     return {"kinds": found, "errors": errors}
 
 
-def _share(k: int, n: int) -> Mapping[str, float | int | None]:
+def _rows_of(kind: str) -> tuple[str, ...]:
+    return (kind, CHECKABLE, ALL) if KINDS[kind].checkable else (kind, ALL)
+
+
+def share(k: int, n: int) -> Mapping[str, float | int | None]:
+    """Return `k` of `n` with Wilson's 95 % interval; nothing but `n`, which is 0, if there is nothing to count."""
     low, high = wilson(k, n) or (None, None)
     return {"value": k / n if n else None, "low": low, "high": high, "n": n}
 
 
-def _told(share: Mapping[str, Any]) -> str:
-    if share["value"] is None:
+def told_share(found: Mapping[str, Any]) -> str:
+    """Return a share as a table prints it."""
+    if found["value"] is None:
         return f"{'none':<22}"
-    return f"{share['value']:.3f} ({share['low']:.3f}–{share['high']:.3f})".ljust(22)
+    return f"{found['value']:.3f} ({found['low']:.3f}–{found['high']:.3f})".ljust(22)
+
+
+def print_scores(scores: Mapping[str, Any], errors: Iterable[Mapping[str, Any]]) -> None:
+    """Print the table of `scores`, and each statement of `errors` that is not heard as labelled."""
+    print(f"{'':12}{'precision':24}{'recall':24}{'firmness':24}right wrong missed")
+    for name, row in scores["kinds"].items():
+        shares = "  ".join(told_share(row[part]) for part in ("precision", "recall", "strength"))
+        print(f"{name:12}{shares}  {row['right']:5} {row['wrong']:5} {row['missed']:6}")
+    for heard in errors:
+        print(f"\n{heard['id']}: {heard['text']}\n  wrong: {heard['wrong']}\n  missed: {heard['missed']}")
 
 
 def main() -> int:
@@ -174,12 +192,7 @@ def main() -> int:
         return 0
     print(f"{told['file']}, {told['statements']} statements, SHA-256 {told['sha256']}")
     print(f"grammar {told['grammar']}, {told['date']}")
-    print(f"{'':12}{'precision':24}{'recall':24}{'firmness':24}right wrong missed")
-    for name, row in scores["kinds"].items():
-        shares = "  ".join(_told(row[part]) for part in ("precision", "recall", "strength"))
-        print(f"{name:12}{shares}  {row['right']:5} {row['wrong']:5} {row['missed']:6}")
-    for heard in errors if given.errors else ():
-        print(f"\n{heard['id']}: {heard['text']}\n  wrong: {heard['wrong']}\n  missed: {heard['missed']}")
+    print_scores(scores, errors if given.errors else ())
     return 0
 
 
