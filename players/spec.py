@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from players.llm.budget import Amount, Budget
     from players.llm.cassette import Cassette
     from players.llm.gateway import Gateway
+    from players.llm.provider import Speed
     from players.llm.settings import Model
     from wolfbus.stage.people import People
 
@@ -258,6 +259,13 @@ class BrainContext(Closable):
         with self._hint_at_models_file(brains := tuple(brains)):
             if models := self.models_of(brains):
                 self.gateway.probe(models, patience_s)
+
+    def slowest(self, brains: Iterable[str]) -> Speed | None:
+        """Return how fast the slowest of the servers is that say so; None if none does."""
+        if self._gateway is None:
+            return None
+        speeds = [speed for model in self.models_of(brains) if (speed := self._gateway.speed(model)) is not None]
+        return min(speeds, key=lambda speed: speed.reply, default=None)
 
     def halted(self, brains: Iterable[str]) -> str | None:
         """Return one line on the first model of `brains` that can be asked no more for now; None if all can be."""

@@ -290,7 +290,8 @@ class Attempts:
         self._attempt_at = now
         name, purpose, latencies = self._model.model, self._question.purpose, self._server.latencies
         cut = self._attempt_s or latencies.cut_after(name, purpose, self._question.deadline - self._began)
-        if cut is not None and cut >= self._question.deadline - now:
+        if cut is not None and (cut >= self._question.deadline - now or self._server.capability(name).speed):
+            # a server that tells how slow it is works, and would begin anew
             cut = None
         try:
             reply = await self._server.provider.ask(request, cut)
@@ -330,7 +331,7 @@ class Attempts:
         return Failure("timeout", f"{self._server.url}: no reply in a request's time", again=True)
 
     def _completed(self, reply: ProviderReply) -> Completion:
-        words = {name: getattr(reply, name) for name in (*WORDS, "calls_tool")}
+        words = {name: getattr(reply, name) for name in (*WORDS, "calls_tool", "speed")}
         reason = why_no_text(reply)
         if reason is None or reason.fault not in ({"filtered", "cut"} if self._probes else {"filtered"}):
             return replace(self.completion(error=None), **words)

@@ -23,6 +23,7 @@ from players.llm.provider import (
     Provider,
     Purpose,
     Shape,
+    Speed,
     TokensName,
 )
 from players.llm.settings import Endpoint, Model
@@ -51,11 +52,13 @@ class Capability:
 
     Attributes:
         shape: what is known so far. It only ever loses, so that there is an end to finding out.
+        speed: how fast the server says that it is; None if it does not.
     """
 
     def __init__(self, name: str, shape: Shape) -> None:
         self.name = name
         self.shape = shape
+        self.speed: Speed | None = None
         self._refused: set[str] = set()
         self._more_room = 1
         self._crowded = 0

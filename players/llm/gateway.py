@@ -22,7 +22,7 @@ from players.llm.endpoint import SMALL_PROMPT, Server, keeps_form, probe_questio
 from players.llm.gate import LONG_WAIT_S, Tempo
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
-from players.llm.provider import Completion, ModelQuestion, OpenProvider, Provider, open_provider
+from players.llm.provider import Completion, ModelQuestion, OpenProvider, Provider, Speed, open_provider
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, ModelHalted, PlayerError, WolfError
 from wolfbus.files.printable import printable
@@ -199,6 +199,11 @@ class Gateway:
         self._import_client()
         self._loop.run(self._probe(models, patience_s))
 
+    def speed(self, model: Model) -> Speed | None:
+        """Return how fast a model's server said that it is as it was probed; None if it did not."""
+        server = self._servers.get(model.endpoint)
+        return None if server is None else server.capability(model.model).speed
+
     def settled(self, model: Model) -> Model:
         """Return a model whose settings say how its replies are held to their form, as far as that was found out.
 
@@ -273,6 +278,8 @@ class Gateway:
         try:
             while True:
                 completion = await self._ask(probe_question(model, seconds))
+                if completion.speed is not None:
+                    server.capability(model.model).speed = completion.speed
                 mode = completion.parameters.get("structured")
                 # a refusal is an answer, too
                 keeps = completion.error is not None or not isinstance(mode, str) or keeps_form(mode, completion)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from players.llm.keys import Keys
 from players.llm.settings import Endpoint, Model
@@ -89,6 +89,18 @@ class ModelQuestion:
     chain: str = ""
 
 
+class Speed(NamedTuple):
+    """How fast a server says that it worked on a request, in tokens a second.
+
+    Attributes:
+        prompt: of the prompt's part that it had not in its cache.
+        reply: of the reply.
+    """
+
+    prompt: float
+    reply: float
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderReply:
     """What a model wrote.
@@ -104,6 +116,7 @@ class ProviderReply:
         billed_usd: what the server itself says that it cost, in US dollars; None if it does not.
         served: what the server says of the model: its name, and its fingerprint behind a blank.
         calls_tool: whether it calls a tool instead.
+        speed: what the server says of its own; None if it does not.
     """
 
     text: str | None
@@ -116,6 +129,7 @@ class ProviderReply:
     billed_usd: float | None = None
     served: str | None = None
     calls_tool: bool = False
+    speed: Speed | None = None
 
     @property
     def bounded(self) -> bool:

@@ -137,7 +137,8 @@ def play(
             open_brain_context(brains, loaded.models, patience_s=patience or 0.0, **calls)
         )
         if not quiet and not as_json and calls.get("replay_cassette") is None:
-            print_estimate(rehearse(config, brains, loaded.models), 1)
+            took = rehearse(config, brains, loaded.models)
+            print_estimate(took, 1, brain_context.slowest(brains), config.deadlines)
         # with a page the game is not paced here
         speed = _speed(0.0 if view else pace, brains)
         # a person at this terminal must not see what the others know

@@ -103,6 +103,15 @@ def quantity(number_: int, noun: str, nouns: str | None = None) -> str:
     return f"{number_:,} {noun if number_ == 1 else nouns or noun + 's'}"
 
 
+def span(seconds: float) -> str:
+    """Return a time as "1 h 5 min", "2 min 3 s" or "4 s"."""
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+
+
 def listed(names: Sequence[str]) -> str:
     """Return "a, b and c"."""
     if len(names) < 2:

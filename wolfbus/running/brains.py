@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.errors import ConfigError
-from wolfbus.files.formats import money
+from wolfbus.files.formats import listed, money, span
 from wolfbus.files.printable import counted
-from wolfbus.game.config import GIVE_UP, GameConfig, config_from_table, read_toml_file
+from wolfbus.game.config import GIVE_UP, Deadlines, GameConfig, config_from_table, read_toml_file
 from wolfbus.study.journal import CallsSoFar
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount, BudgetLedger
+    from players.llm.provider import Speed
     from players.llm.redis_budget import RedisBudget
     from players.llm.settings import Model
     from players.spec import BrainContext
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 _TABLES: Final = ("players", "models", "endpoints", "agents")
 """Of a config file, besides the rules."""
-_SEED: Final = "r23"
+_SEED: Final = "r27"
 """Of a rehearsal: of 25 that were tried, its game is the one in the middle by calls."""
 _PATIENCE_S: Final = 30.0
 """Longest time that a rehearsal may take."""
@@ -286,12 +287,27 @@ def quiet_brains() -> contextlib.AbstractContextManager[Any]:
     return contextlib.redirect_stdout(sys.stderr)
 
 
-def print_estimate(usage: Mapping[str, Any], games: int) -> None:
-    """Print on stderr about how many calls, tokens and dollars games will take; nothing where no server is called.
+_REPLY_TOKENS: Final = 100
+"""Tokens of a reply, as small models took in the games that docs/models.md tells of."""
+
+_NOT_CACHED: Final = 0.25
+"""Share of a prompt that a server works on which keeps the beginnings of prompts, in the same games."""
+
+_WORTH_TELLING_S: Final = 60.0
+"""Seconds of a game from which on one is told how long it takes."""
+
+
+def print_estimate(
+    usage: Mapping[str, Any], games: int, speed: Speed | None = None, deadlines: Deadlines | None = None
+) -> None:
+    """Print on stderr about how many calls, tokens and dollars games will take, and how long on a server that tells how
+    slow it is; nothing where no server is called.
 
     Args:
         usage: what a game takes, as `rehearse` returns it.
         games: how many games are to be played.
+        speed: of the slowest server, where one tells its speed.
+        deadlines: those of the rules.
     """
     if not usage.get("calls"):
         return
@@ -306,6 +322,29 @@ def print_estimate(usage: Mapping[str, Any], games: int) -> None:
     if games > 1:
         line += f"; for {counted(games, 'game')} {amount(games)}{price(games)}"
     click.echo(line, err=True)
+    if speed is not None:
+        for line in _duration_lines(usage, games, speed, deadlines or Deadlines()):
+            click.echo(f"wolfbus: {line}", err=True)
+
+
+def _duration_lines(usage: Mapping[str, Any], games: int, speed: Speed, deadlines: Deadlines) -> Iterator[str]:
+    calls, prompts = usage["calls"], usage["prompt_tokens"] / speed.prompt
+    replies = _REPLY_TOKENS * calls / speed.reply
+    least, most = _NOT_CACHED * prompts + replies, prompts + replies
+    if most < _WORTH_TELLING_S:
+        return
+    at = f"at the server's {speed.prompt:,.0f} prompt and {speed.reply:,.0f} reply tokens a second"
+    several = f", {counted(games, 'game')} {span(games * least)} to {span(games * most)}" if games > 1 else ""
+    yield (
+        f"{at} a game takes about {span(least)} to {span(most)}{several}: less, the more of each prompt it has in its "
+        f"cache, and more where replies are longer than {_REPLY_TOKENS} tokens"
+    )
+    # prompts grow, and the last are some twice as long as the middling one
+    longest = 2 * prompts / calls + 2 * _REPLY_TOKENS / speed.reply
+    short = [name for name, seconds in dict(deadlines).items() if seconds < longest]
+    if short:
+        late = f"a late call may take {span(longest)}, longer than the deadlines of {listed(short)}"
+        yield f"{late}: [rules.deadlines] sets them"
 
 
 def _tokens(number: int) -> str:

@@ -171,7 +171,7 @@ class StudyRun:
                     folder.write(FILE, self.manifest.pieces(utc_now()))
                     if not pending and not self._is_left_open(folder):
                         return "through"
-                    forecast = self._forecast_costs(pending)
+                    forecast = self._forecast_costs(pending, brain_context)
                     alone = self._workers(len(pending)) == 1
                     ending = self._run_scheduler(folder, pending, forecast, brain_context, before)
                     if alone and brain_context is not None and brain_context.accounts is not None:
@@ -183,7 +183,7 @@ class StudyRun:
                 self.halted = Halt(str(error), budget=True)
                 return "halted"
 
-    def _forecast_costs(self, pending: Sequence[PlannedGame]) -> Forecast | None:
+    def _forecast_costs(self, pending: Sequence[PlannedGame], brain_context: BrainContext | None) -> Forecast | None:
         """Print, before anything is spent, about what the pending games will take; returns what a budget carries."""
         options, settings = self.options, self.study.settings
         if options.house or options.replay_cassette is not None or not pending:
@@ -192,7 +192,8 @@ class StudyRun:
             return None
         took = rehearse(self.study.config, pending[0].brains, self.study.models)
         if not options.quiet:
-            print_estimate(took, len(pending))
+            speed = None if brain_context is None else brain_context.slowest(pending[0].brains)
+            print_estimate(took, len(pending), speed, self.study.config.deadlines)
         if not settings.has_budget or not took.get("calls"):
             return None
         tokens = took["prompt_tokens"] + took["completion_tokens"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import click
 
-from wolfbus.files.formats import aligned, quantity
+from wolfbus.files.formats import aligned, quantity, span
 from wolfbus.files.printable import counted, printable, told_apart
 from wolfbus.study.folder import Manifest
 from wolfbus.study.journal import CallsSoFar, Spent
@@ -188,7 +188,7 @@ class StudyProgress:
         count, seconds = len(self._finished) - 1, now - self._finished[0]
         if count and seconds > 0:
             left = sum(manifest.states.values()) - manifest.done
-            words += [f"{_time(left * seconds / count)} left", _rate(count / seconds)]
+            words += [f"{span(left * seconds / count)} left", _rate(count / seconds)]
         wins = manifest.wins
         words.append(f"wolves {wins['werewolves']}, villagers {wins['villagers']}, nobody {wins['nobody']}")
         return words
@@ -248,14 +248,6 @@ def _short(tokens: int) -> str:
 
 def _rate(rate: float) -> str:
     return f"{rate:.1f} games/s" if rate >= 0.1 else f"{rate * 3600:.0f} games/h"
-
-
-def _time(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
 
 
 def replay_command(game: PlannedGame, folder: Path) -> str:

@@ -15,7 +15,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from players.llm.provider import Lack, Message, ProviderReply, Request
+from players.llm.provider import Lack, Message, ProviderReply, Request, Speed
 
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
 _SEPARATOR: Final = "\n\n"
@@ -195,8 +195,19 @@ def read_reply(body: Any) -> ProviderReply:
         finish=finish[:64] if isinstance(finish, str) else None,
         served=_served(body),
         calls_tool=bool(message.get("tool_calls") or message.get("function_call")),
+        speed=_speed(body),
         **usage_of(body),
     )
+
+
+def _speed(body: Mapping[str, Any]) -> Speed | None:
+    """Return how fast the server says that it was, as llama.cpp's does."""
+    timings = body.get("timings")
+    if not isinstance(timings, Mapping):
+        return None
+    rates = [timings.get("prompt_per_second"), timings.get("predicted_per_second")]
+    numbers = [float(rate) for rate in rates if isinstance(rate, int | float) and 0 < rate < math.inf]
+    return Speed(*numbers) if len(numbers) == len(rates) else None
 
 
 def _streamed(text: str) -> Any:

@@ -118,6 +118,25 @@ def test_a_probe_takes_nothing_empty_for_an_answer_and_waits_for_a_model_to_load
     make_gateway().gateway.probe([waiting], 30.0)
 
 
+@pytest.mark.parametrize(
+    ("timings", "speed"),
+    [
+        ({"prompt_per_second": 37.5, "predicted_per_second": 6, "prompt_n": 12}, (37.5, 6)),
+        ({"prompt_per_second": "37.5", "predicted_per_second": 6}, None),
+        ({"prompt_per_second": 0, "predicted_per_second": 6}, None),
+        ([37.5, 6], None),
+    ],
+)
+def test_how_fast_a_server_says_that_it_is_is_known_from_the_first_small_question(
+    make_gateway: MakeGateway, server: ScriptedServer, timings: Any, speed: Any
+) -> None:
+    server.plan(default=Step(json.dumps({**json.loads(reply('{"mark": "kept"}')), "timings": timings}).encode()))
+    gateway, model = make_gateway().gateway, model_at(server)
+    assert gateway.speed(model) is None
+    gateway.probe([model])
+    assert gateway.speed(model) == speed
+
+
 def test_a_server_that_is_silent_with_a_form_is_asked_without(
     make_gateway: MakeGateway, server: ScriptedServer
 ) -> None:

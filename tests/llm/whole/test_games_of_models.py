@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from players.llm.provider import Failure, ProviderReply
+from players.llm.provider import Failure, ProviderReply, Speed
 from tests.golden.running import wolfbus
 from tests.llm.scripted import URL
+from tests.llm.whole import playing
 from tests.llm.whole.playing import obliging, play, played, proven, readings, scripted
 from tests.proving import prove
 from tests.study.runs import manifest, run_here
@@ -54,6 +55,24 @@ def test_what_a_game_is_told_to_take_is_what_one_of_middling_length_takes(tmp_pa
         result = wolfbus(tmp_path, *words, "--out", str(seed))
         expected.append(int(re.search(r"expect about (\d+) calls", result.err)[1]))
     assert sorted(expected).index(expected[0]) in range(1, 4), expected
+
+
+def test_on_a_server_that_tells_how_slow_it_is_a_game_s_time_is_told_and_deadlines_that_fall_short(tmp_path) -> None:
+    def script(request):
+        reply = ProviderReply('{"mark": "kept"}') if "mark" in request.form.schema["properties"] else obliging(request)
+        return replace(reply, speed=Speed(37.0, 6.0))
+
+    rules = "debate_turns = 2\nmax_rounds = 1\ndeadlines.bid = 20.0\n"
+    model = f'[endpoints.here]\nprovider = "{playing.__name__}"\n[models.m]\nendpoint = "here"\n'
+    (tmp_path / "game.toml").write_text(rules + model)
+    with scripted(script):
+        result = wolfbus(tmp_path, "play", "--config", "game.toml", "--players", "llm:m", "--plain")
+    assert result.code == 0, result.err
+    words = r"37 prompt and 6 reply tokens a second a game takes about (\d+) min \d+ s to (\d+) h \d+ min: less"
+    match = re.search(words, result.err)
+    assert match is not None, result.err
+    assert int(match[1]) < 60 * int(match[2])
+    assert "longer than the deadlines of bid" in result.err
 
 
 @pytest.mark.parametrize("protocol", ["paper", "compact"])
