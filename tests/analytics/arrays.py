@@ -5,6 +5,7 @@ is not. `tables_from` makes the frames of them that metrics rest on.
 """
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,11 @@ def _series(value: Any, dtype: Any) -> pl.Series:
     return value if isinstance(value, pl.Series) else pl.Series(value)
 
 
+@cache
+def _nothing() -> Tables:
+    return joined([])
+
+
 def tables_from(columns: Columns | Tables) -> Tables:
     """Return games as frames."""
     if isinstance(columns, Tables):
@@ -123,7 +129,7 @@ def tables_from(columns: Columns | Tables) -> Tables:
     rounds = pl.Series(both["round"]).cast(pl.Int64)
     # of what these games do not say there are no rows
     return replace(
-        joined([]),
+        _nothing(),
         games=made(
             "games",
             games,
