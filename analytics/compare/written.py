@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final, Literal
 
 from analytics import Result
 from analytics.metrics.bootstrap import TELLING
 from analytics.metrics.primary import verdict
+from analytics.report.caveats import ASKED
 from wolfbus.files.document import (
     Block,
     Cell,
@@ -25,7 +26,7 @@ from wolfbus.files.document import (
     warning,
     written,
 )
-from wolfbus.files.formats import UNDEFINED, between, count, in_unit, listed, number, quantity
+from wolfbus.files.formats import UNDEFINED, between, count, difference_unit, in_unit, listed, number, quantity
 from wolfbus.files.printable import shortened
 
 _COLUMNS: Final = (
@@ -50,8 +51,6 @@ _COLUMNS: Final = (
     "reason",
 )
 _NAME: Final = 60
-_POINTS: Final = frozenset({"share", "points"})
-"""Units whose differences are percentage points."""
 _TITLES: Final = {"comparison": "Primary metrics", "exploratory": "Exploratory metrics"}
 
 
@@ -107,11 +106,13 @@ def _figures(result: Result, names: Sequence[str], *, exploratory: bool) -> Iter
     from analytics.report.context import drawing
 
     kind = "exploratory" if exploratory else "comparison"
-    for key, scale, units in (("points", "percentage points", _POINTS), ("score", "scores", None)):
+    for key, scale in (("points", "percentage points"), ("score", "scores")):
         rows = {
             name: row["difference"]
             for name, row in result["metrics"].items()
-            if "/" not in name and row["exploratory"] == exploratory and (row["unit"] in _POINTS) == (units is not None)
+            if "/" not in name
+            and row["exploratory"] == exploratory
+            and (difference_unit(row["unit"]) == "points") == (key == "points")
         }
         panel = Panel(
             f"{names[1]} minus {names[0]}, in {scale}", "bars are 95 % intervals; 0: no difference", key, rows
@@ -141,8 +142,7 @@ def _equivalence(result: Result, names: Sequence[str]) -> Iterator[Prose]:
     for row in result["metrics"].values():
         if "margin" not in row:
             continue
-        size = _difference(row["margin"], row["unit"])
-        margin = f"{size.removeprefix('+')}{' points' if row['unit'] in _POINTS else ''}"
+        margin = in_unit(row["margin"], difference_unit(row["unit"])).removeprefix("+")
         answer = {
             True: f"{names[1]} differs from {names[0]} by less than {margin}",
             False: f"not shown that {names[1]} differs from {names[0]} by less than {margin}",
@@ -151,10 +151,6 @@ def _equivalence(result: Result, names: Sequence[str]) -> Iterator[Prose]:
         yield plain(f"{row['label']}: {answer} (two one-sided tests at .025: the 95 % interval within the margin).")
 
 
-_ASKED: Final[Mapping[str, Mapping[str, str]]] = {
-    "label": {"after": "after the words", "with": "in the reply that holds the words", "both": "both times"},
-    "assess": {"live": "as statements were made", "after": "when the game was over", "none": "never"},
-}
 _WHAT: Final = {"label": "labels", "assess": "labels and judgements"}
 
 
@@ -168,7 +164,7 @@ def asked_differently(what: Literal["label", "assess"], a: Result, b: Result) ->
     """
     if len({*a[what], *b[what]}) < 2:
         return ""
-    one, other = (listed([_ASKED[what][time] for time in side[what]]) for side in (a, b))
+    one, other = (listed([ASKED[what][time] for time in side[what]]) for side in (a, b))
     return f"{_WHAT[what]} were asked for {one} in A, {other} in B"
 
 
@@ -229,9 +225,9 @@ def _row(name: str, row: Result) -> Row:
 
 def _difference(value: float | None, unit: str) -> str:
     """Return a difference as its interval stands beside it."""
-    if unit in _POINTS and value is not None:
+    if difference_unit(unit) == "points" and value is not None:
         return number(100 * value, 1, signed=True)
-    return in_unit(value, unit, signed=True)
+    return in_unit(value, difference_unit(unit))
 
 
 def as_csv(result: Result) -> str:

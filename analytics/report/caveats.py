@@ -26,6 +26,13 @@ Verdict: TypeAlias = Literal["above", "below", "unclear", "few", "exploratory"]
 declared that the study is to be judged by it."""
 
 
+ASKED: Final[Mapping[str, Mapping[str, str]]] = {
+    "label": {"after": "after the words", "with": "in the reply that holds the words", "both": "both times"},
+    "assess": {"live": "as statements were made", "after": "when the game was over", "none": "never"},
+}
+"""When labels, or labels and judgements, were asked for, in words, by the member of the rules that says so."""
+
+
 def blocks_of(findings: Result) -> int:
     """Return how many blocks of games were resampled, 0 if nothing was."""
     return look(findings, "variability", "blocks") or 0

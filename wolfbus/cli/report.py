@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 PAGE: Final = "report.html"
 STDOUT: Final = Path("-")
-_PATH_SHOWN: Final = 400
 
 _FILE_OR_STDOUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 

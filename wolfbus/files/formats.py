@@ -12,11 +12,12 @@ from typing import Final, Literal, TypeAlias
 UNDEFINED: Final = "–"
 Ends: TypeAlias = tuple[float | None, float | None]
 """An interval's lower and upper end, both None where there is none."""
-Unit: TypeAlias = Literal["share", "score", "p", "mean", "points", "logit", "count", "money", "seconds"]
-"""share: as a percentage · points: a difference of shares · score, mean and logit: as it stands · p: of a test, never
-0 · count: whole. A unit that is none of these, such as "probability", is shown as a score."""
+Unit: TypeAlias = Literal["share", "score", "p", "mean", "points", "difference", "logit", "count", "money", "seconds"]
+"""share: as a percentage · points: a difference of shares · difference: of scores · score, mean and logit: as it stands
+· p: of a test, never 0 · count: whole. A unit that is none of these, such as "probability", is shown as a score."""
 
 _DIGITS: Final = {"logit": 2, "mean": 1}
+_SIGNED: Final = frozenset({"difference", "logit"})
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -69,7 +70,7 @@ def size(bytes_: int) -> str:
 
 
 def in_unit(value: float | None, unit: str, *, signed: bool = False) -> str:
-    """Return a value in its unit; logits and points always have a sign."""
+    """Return a value in its unit; logits and differences always have a sign."""
     if value is None:
         return UNDEFINED
     if unit == "share":
@@ -84,7 +85,7 @@ def in_unit(value: float | None, unit: str, *, signed: bool = False) -> str:
         return money(value)
     if unit == "seconds":
         return seconds(value)
-    return number(value, _DIGITS.get(unit, 3), signed=signed or unit == "logit")
+    return number(value, _DIGITS.get(unit, 3), signed=signed or unit in _SIGNED)
 
 
 def between(low: float | None, high: float | None, unit: str = "share", *, signed: bool = False) -> str:
@@ -96,6 +97,15 @@ def between(low: float | None, high: float | None, unit: str = "share", *, signe
     if unit == "share" or unit == "points":
         return f"{number(100 * low, 1, signed=True)} to {number(100 * high, 1, signed=True)}"
     return f"{in_unit(low, unit, signed=signed)} to {in_unit(high, unit, signed=signed)}"
+
+
+def difference_unit(unit: str) -> str:
+    """Return the unit of the difference of two values: percentage points of shares alone. An AUC is shown as a score,
+    and so is how far two of them are apart.
+    """
+    if unit in {"share", "points"}:
+        return "points"
+    return unit if unit == "logit" else "difference"
 
 
 def quantity(number_: int, noun: str, nouns: str | None = None) -> str:

@@ -20,7 +20,7 @@ from analytics.metrics.primary import LEADS
 from analytics.report.context import Context, estimate_cell, value_cell
 from analytics.report.specs import Line, phrase, specs, table
 from wolfbus.files.document import Block, Cell, Heading, Section, TableBlock, plain
-from wolfbus.files.formats import UNDEFINED, count, in_unit, percent, quantity
+from wolfbus.files.formats import UNDEFINED, count, difference_unit, in_unit, percent, quantity
 
 _CLEAR: Final = {"above": "clear", "few": "too few games to tell"}
 """What a verdict lets say of who is before whom."""
@@ -43,13 +43,12 @@ def _tested(name: str, row: Mapping[str, Any], context: Context) -> Line:
     unit, first, verdict = str(row.get("unit") or "share"), row.get("agent"), str(row.get("verdict") or "undefined")
     if verdict == "undefined" and row.get("value") is not None:
         verdict = "untested"
-    apart = "points" if unit in {"share", "probability", "points"} else unit
     cells = {
         "value": Cell(UNDEFINED)
         if name in LEADS
         else value_cell(row.get("value"), unit, reason=look(row, "difference", "reason")),
         "baseline": Cell(in_unit(row.get("baseline"), unit)),
-        "difference": estimate_cell(row.get("difference"), apart),
+        "difference": estimate_cell(row.get("difference"), difference_unit(unit)),
         "p_adjusted": row.get("p_adjusted"),
     }
     if name in LEADS and first:

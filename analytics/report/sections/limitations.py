@@ -12,17 +12,20 @@ from scipy.stats import norm
 from analytics import Result, look
 from analytics.metrics.agreement import agreement_sentence
 from analytics.metrics.primary import ALPHA
+from analytics.report.caveats import ASKED
 from analytics.report.context import Context, with_interval
 from analytics.report.specs import phrase
 from wolfbus.files.document import Bullets, Section
-from wolfbus.files.formats import count, in_unit, listed, quantity
-from wolfbus.files.printable import visible
+from wolfbus.files.formats import count, difference_unit, in_unit, listed, quantity
+from wolfbus.files.printable import shortened, visible
 from wolfbus.game.vocabulary import SCRIPTS
 
 _POWER: Final = 0.8
 _NAMED: Final = 8
 """Models that are named."""
 _LONGEST: Final = 60
+_HASH: Final = 15
+"""Characters that tell one set of prompts from another."""
 
 
 def limitations(findings: Result, context: Context) -> Section:
@@ -34,7 +37,7 @@ def limitations(findings: Result, context: Context) -> Section:
 
 def _lines(findings: Result, context: Context) -> Iterator[str]:
     smallest = [
-        f"{row.get('label') or name}: {in_unit(size, _apart(str(row.get('unit') or 'share')))}"
+        f"{row.get('label') or name}: {in_unit(size, difference_unit(str(row.get('unit') or 'share')))}"
         for name, row in (look(findings, "primary", "metrics") or {}).items()
         if (size := smallest_difference(row.get("difference") or {})) is not None
     ]
@@ -65,14 +68,10 @@ def smallest_difference(difference: Mapping[str, Any]) -> float | None:
     return float((norm.ppf(1 - ALPHA / 2) + norm.ppf(_POWER)) * error)
 
 
-def _apart(unit: str) -> str:
-    return "points" if unit in {"share", "points"} else unit
-
-
 def _labels(findings: Result) -> Iterator[str]:
     times = _times(findings, "labels")
     if len(times) > 1:
-        yield phrase("limitations/label_mixed", times=_listed(times, _LABEL_TIMES))
+        yield phrase("limitations/label_mixed", times=_listed(times, ASKED["label"]))
         return
     for name in times:
         gap = look(findings, "truth", "overall", "confession_gap") or {}
@@ -82,7 +81,7 @@ def _labels(findings: Result) -> Iterator[str]:
 def _reactivity(findings: Result) -> str:
     times = _times(findings, "assessments")
     if len(times) > 1:
-        return phrase("limitations/reactivity_tested", times=_listed(times, _ASSESSMENT_TIMES))
+        return phrase("limitations/reactivity_tested", times=_listed(times, ASKED["assess"]))
     return phrase({"after": "limitations/asked_after", "none": "limitations/asked_never"}.get(
         next(iter(times), ""), "limitations/reactivity"
     ))  # fmt: skip
@@ -96,12 +95,8 @@ def _listed(times: Mapping[str, int], words: Mapping[str, str]) -> str:
     return listed([f"{words[name]} in {quantity(games, 'game')}" for name, games in times.items()])
 
 
-_LABEL_TIMES: Final = {"after": "after the words", "with": "in the reply that holds them", "both": "both times"}
-_ASSESSMENT_TIMES: Final = {"live": "as statements were made", "after": "when the game was over", "none": "never"}
-
-
 def _prompts_and_models(context: Context) -> Iterator[str]:
-    prompts = sorted({visible(str(study["prompts"]))[:_LONGEST] for study in context.studies if study.get("prompts")})
+    prompts = sorted({shortened(str(study["prompts"]), _HASH) for study in context.studies if study.get("prompts")})
     days = sorted(
         {str(study.get(name))[:10] for study in context.studies for name in ("created", "updated") if study.get(name)}
     )
