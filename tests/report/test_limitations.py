@@ -33,7 +33,7 @@ def test_the_smallest_difference_is_that_of_four_studies_in_five():
     # a standard error of 5 points: four studies in five of the size told are beyond 2.33 of them
     size = (norm.ppf(0.99) + norm.ppf(0.8)) * 0.05
     assert norm.sf(norm.ppf(0.99) - size / 0.05) == pytest.approx(0.8)
-    assert f"+{100 * size:.1f} points" in limits(findings)
+    assert f"+{100 * size:.1f} points. A smaller one is found less often" in limits(findings)
 
 
 @pytest.mark.parametrize(("times", "said"), TABLES["labels"])
@@ -60,7 +60,7 @@ def test_scripts_are_called_no_models_and_models_are_only_names():
             "name": "one",
             "created": "2026-11-20T10:00:00Z",
             "updated": "2026-11-22T10:00:00Z",
-            "prompts": "wolfbus 3",
+            "prompts": "48ea3a87" + 28 * "0f",
             "models": {"big": {"model": "big-1"}},
         }
     )
@@ -69,7 +69,7 @@ def test_scripts_are_called_no_models_and_models_are_only_names():
     (section,) = [each for each in report._sections(report.context) if each.key == "limitations"]
     text = " ".join(section_markdown(section).split())
     assert "Scripts (scripted) are no models" in text
-    assert "(wolfbus 3), played between 2026-11-20 and 2026-11-22" in text
+    assert "(48ea3a…0f0f0f0f), played between 2026-11-20 and 2026-11-22" in text
     assert "(big-1)" in text
 
 

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from scipy.stats import norm
 
 from analytics.gather import FileNote, StudySource
 from analytics.report.report import Report
@@ -15,7 +16,7 @@ from tests.analytics.script import gathered
 from tests.llm.tables import tables as cases
 from tests.report import sample
 from tests.report.sample import line, sections, tables
-from wolfbus.files.document import TableBlock
+from wolfbus.files.document import Figure, TableBlock
 
 READ = gathered(sample.games())
 
@@ -115,6 +116,60 @@ def test_a_primary_metric_lets_say_what_its_adjusted_test_does(findings, name):
     findings["primary"]["metrics"] = {}
     text = written()
     assert not any(words in text for words in VERDICTS[name])
+
+
+@pytest.mark.parametrize(("verdict", "held"), [("above", True), ("unclear", False), ("below", False), ("few", False)])
+def test_no_round_is_said_to_stand_out_beside_a_test_that_does_not_say_so(findings, verdict, held):
+    findings["trends"]["separable"]["round"] = 3
+    findings["primary"]["metrics"]["suspicion_gap"]["verdict"] = verdict
+    said = " ".join(Report(findings, READ).headlines()[4].split())
+    assert (
+        "from round 3 on the interval of suspicion of them minus that of Villagers in the same game is above 0" in said
+    )
+    assert ("by itself that does not say that they stand out" in said) != held
+    assert "From round 3 on the interval is above 0" in markdown(findings)["figure1"]
+
+
+def test_what_is_not_clear_though_its_interval_leaves_out_guessing_has_its_p_beside_it(findings):
+    row = findings["primary"]["metrics"]["balanced_accuracy"]
+    row |= {"verdict": "unclear", "p_adjusted": 0.0503, "difference": sample.estimate(0.06, 0.05)}
+    findings["variability"]["metrics"]["auc"] |= sample.estimate(0.6, 0.05)
+
+    def said() -> str:
+        return " ".join(" ".join(Report(findings, READ).headlines()).split())
+
+    beside = "what they call truthful (adjusted p 0.050, and clear is below .02): balanced accuracy"
+    assert beside in said()
+    assert "suspect a statement that its speaker calls deceptive more than one called truthful" in said()
+    assert "(95 % interval 0.550 to 0.650) (exploratory); chance is 0.5" in said().replace("\u00a0", " ")
+    row["difference"] = sample.estimate(0.06, 0.07)
+    assert "adjusted p" not in said()
+
+
+def test_how_far_two_aucs_are_apart_is_in_one_unit_wherever_it_is_said(findings):
+    findings["primary"]["metrics"]["best_detector"] |= {
+        "agent": sample.AGENTS[0],
+        "second": sample.AGENTS[1],
+        "difference": sample.estimate(0.105, 0.098),
+    }
+    written = markdown(findings)
+    assert "+0.105 (+0.007 to +0.203 · n 40)" in written["primary"]
+    size = (norm.ppf(0.99) + norm.ppf(0.8)) * 0.098 / norm.ppf(0.975)
+    assert f"the first agent's AUC of suspicion minus the second's: +{size:.3f}" in written["limitations"]
+
+
+def test_a_design_that_tells_detection_and_concealment_not_apart_ranks_nobody_in_its_figure_either(findings):
+    def caption() -> str:
+        return sample.blocks(findings, READ, Figure)["answer-figure"].caption
+
+    assert "they rank nobody" not in caption()
+    for row in findings["abilities"]["role"]["agents"].values():
+        row["sensitivity"] = {
+            **sample.estimate(None),
+            "reason": "not identified in this design: its judgements cannot tell who detects well from who "
+            "conceals badly",
+        }
+    assert "In this design they rank nobody" in " ".join(caption().split())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,16 @@ from analytics.metrics.abilities import DETECTION, NOT_IDENTIFIED
 from analytics.metrics.primary import LEADS
 from analytics.metrics.skill import SIDES
 from analytics.report.caveats import SHOWN, all_defaults, caveats, missing_answers, of_servers, spoilt_games, verdict
-from analytics.report.context import Context, drawing, estimate_cell, interval_in_words, metric, over_all, with_interval
+from analytics.report.context import (
+    Context,
+    drawing,
+    ends,
+    estimate_cell,
+    interval_in_words,
+    metric,
+    over_all,
+    with_interval,
+)
 from analytics.report.entries import IndexedGame, StatementEntry
 from analytics.report.specs import phrase, specs, table
 from wolfbus.files.document import (
@@ -48,6 +57,9 @@ def answer(findings: Result, context: Context) -> Section:
     caption = phrase("answer/figure")
     if _groups(findings) > 1:
         caption += f" {phrase('answer/figure_apart')}"
+    reasons = (look(row, "sensitivity", "reason") for row in (abilities.get("agents") or {}).values())
+    if NOT_IDENTIFIED in reasons:
+        caption += f" {phrase('answer/figure_not_identified')}"
     empty = phrase("answer/figure_empty", reason=abilities.get("reason") or "it was not computed")
     blocks: list[Block] = [
         Prose(tuple(sentence(findings, context))),
@@ -204,7 +216,14 @@ def headlines(findings: Result, context: Context) -> list[str]:
 
 
 def _verdict_words(findings: Result, name: str) -> str:
-    return specs("evidence").verdicts[name][verdict(findings, name)]
+    """Return what the test of a metric lets say; with its p where an interval seems to say more."""
+    result = verdict(findings, name)
+    said = specs("evidence").verdicts[name][result]
+    tested = look(findings, "primary", "metrics", name) or {}
+    low, high = ends(tested.get("difference"))
+    if result != "unclear" or low is None or high is None or low <= 0 <= high:
+        return said
+    return phrase("answer/not_clear", said=said, p=in_unit(tested.get("p_adjusted"), "p"))
 
 
 def _played(findings: Result, context: Context) -> str:
@@ -280,13 +299,19 @@ def _suspected(findings: Result) -> str:
         return phrase("answer/not_suspected", reason=gap.get("reason") or "no pair was judged")
     first, auc = look(findings, "trends", "separable", "round"), metric(findings, "auc")
     is_known = everybody.get("value") is not None
+    stand = phrase("answer/no_round") if first is None else phrase("answer/stand_out", round=first)
+    if first is not None and verdict(findings, "suspicion_gap") != "above":
+        stand += phrase("answer/not_held")
+    exploratory = " (exploratory)" if verdict(findings, "auc") == "exploratory" else ""
     return phrase(
         "answer/suspected",
         said=_verdict_words(findings, "suspicion_gap"),
         gap=with_interval(gap, "points"),
         everybody=f" {phrase('answer/everybody', gap=with_interval(everybody, 'points'))}" if is_known else "",
-        stand=phrase("answer/no_round") if first is None else phrase("answer/stand_out", round=first),
-        auc="" if auc.get("value") is None else f" {phrase('answer/auc', auc=with_interval(auc, 'score'))}",
+        stand=stand,
+        auc=""
+        if auc.get("value") is None
+        else f" {phrase('answer/auc', auc=with_interval(auc, 'score'), exploratory=exploratory)}",
     )
 
 
