@@ -30,8 +30,6 @@ SEED: Final = 20_250_810
 """Seed of every bootstrap: the same games give the same interval."""
 FEWEST_BLOCKS: Final = 5
 """Blocks below which there is no bootstrap interval: so few have too few different draws."""
-SCATTERED: Final = 20
-"""Blocks from which their scatter is taken for what it shows."""
 TELLING: Final = 8
 """Blocks of games below which nothing is called better than anything else: signs of fewer can be
 flipped too few ways.
@@ -314,10 +312,9 @@ def linear_figures(fit: PenalisedFit, weights: Array, prior_sd: float, *, draws:
       little data, quantiles would be much too narrow, and empty without data. So the prior's centre is drawn anew, too,
       from the prior (a randomised maximum a posteriori estimate). Without correlation within games the draws then have
       the spread of the posterior; with it they have that of the sandwich estimator clustered by game.
-    - Few games. An agent that was there in a handful of games has too few blocks to show its scatter: below
-      `SCATTERED` blocks no interval is narrower than the model itself would have it; and its quantiles are those of as
-      many blocks as it was there in. (With more of them the larger of two estimates of one spread would only be too
-      large: of 2,000 simulated agents 97.2 % were covered by it.)
+    - Little to show. An agent that was there in a handful of games, or flags hardly ever, has too few blocks that show
+      its scatter. So no interval is narrower than the model's own; and its quantiles are those of as many blocks as it
+      was there in.
 
     Args:
         fit: of a model.
@@ -338,12 +335,11 @@ def linear_figures(fit: PenalisedFit, weights: Array, prior_sd: float, *, draws:
     centre = np.random.default_rng([SEED, 1]).normal(0.0, 1 / prior_sd, (draws, len(fit.parameters)))
     steps = moved + centre @ fit.covariance @ weights.T
     modelled = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", weights, fit.covariance, weights), 0.0))
-    seen = steps.std(axis=0)
-    floored = (seen > 0) & (nonempty < SCATTERED)
-    steps *= np.where(floored, np.maximum(1.0, modelled / np.where(seen > 0, seen, 1.0)), 1.0)
+    own = float(ndtri((1 + LEVEL) / 2)) * modelled
     intervals = []
     for index, count in enumerate(nonempty.tolist()):
         tail = tail_of(max(count, FEWEST_BLOCKS))
-        low, high = values[index] + np.quantile(steps[:, index], [tail, 1 - tail])
-        intervals.append(Interval(float(low), float(high), None))
+        low, high = np.quantile(steps[:, index], [tail, 1 - tail])
+        ends = values[index] + min(low, -own[index]), values[index] + max(high, own[index])
+        intervals.append(Interval(float(ends[0]), float(ends[1]), None))
     return Figures(values, intervals, nonempty, effects)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from analytics.metrics.beyond import variability
 from analytics.metrics.headlines import HEADLINES, headline_rows
 from analytics.metrics.primary import primary as primary_metrics
 from analytics.metrics.study import Study
-from analytics.results import Results
+from analytics.results import ResultRow, Results
 from analytics.tables import Tables, TablesBuilder, joined, tables_of
 from tests.analytics.arrays import Columns, tables_from
 from tests.llm.tables import tables
@@ -235,8 +235,7 @@ def measured(name: str, games: Columns | Tables, primary: Sequence[str] | None =
     study = Study(tables_from(games))
     if name == "primary":
         return primary_metrics(study) if primary is None else primary_metrics(study, primary, declared=True)
-    known = {family.__name__: family for family in (*PAPER, *BEYOND)}
-    families = [known[f"{family}_rows"] for family in _SECTIONS["families"][name].split()]
+    families = [family(f"{each}_rows") for each in _SECTIONS["families"][name].split()]
     names = _SECTIONS["headlines"].get(name, "").split()
     shown = [headline for headline in HEADLINES if headline.partition("/")[0] in names]
     if shown:
@@ -245,6 +244,11 @@ def measured(name: str, games: Columns | Tables, primary: Sequence[str] | None =
         families[-1] = partial(families[-1], grounds=[ground])
         return SECTIONS[name](study, results_of(study, families), grounds=[ground])[ground]
     return SECTIONS[name](study, results_of(study, families))
+
+
+def family(name: str) -> Callable[..., Iterable[ResultRow]]:
+    """Return what yields the rows of a family of metrics, by its name."""
+    return next(each for each in (*PAPER, *BEYOND) if each.__name__ == name)
 
 
 _SECTIONS = tables(__file__)

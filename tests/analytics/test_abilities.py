@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from analytics.tables import tables_of
 from tests.analytics.arrays import LIE, MISTAKE, NO_CLAIM, TRUE
 from tests.analytics.script import measured
-from tests.simulator import draw_agents, simulate
+from tests.simulator import Curve, draw_agents, judged_by, simulate
 from tests.simulator.coverage import many
 from wolfbus.game.vocabulary import ROLES
 
@@ -179,11 +179,8 @@ def flagging(rates, games: int, seed: int):
     orders nothing beyond their flags.
     """
     columns = simulate(draw_agents(len(rates), seed, spread=0.0, role_spread=0.0), games, seed)
-    judgements = columns.judgements
-    wolf = judgements["target_role"] == ROLES.index("Werewolf")
-    hit, alarm = (np.array([pair[place] for pair in rates])[judgements["observer_agent"]] for place in (0, 1))
-    flags = np.random.default_rng([seed, 9]).random(len(wolf)) < np.where(wolf, hit, alarm)
-    return replace(columns, judgements={**judgements, "d": flags.astype("i1"), "s": np.where(flags, 0.8, 0.2)})
+    judgements = judged_by(columns, [Curve.of_rates(*pair) for pair in rates], seed).judgements
+    return replace(columns, judgements={**judgements, "s": np.where(judgements["d"] == 1, 0.8, 0.2)})
 
 
 def test_d_prime_is_that_of_the_normal_distribution_and_sparing_flaggers_gain_nothing_by_it():
@@ -207,6 +204,22 @@ def test_intervals_of_known_rates_hold_them(studies, games, least, most):
     print(f"coverage {np.mean(inside):.3f}, right order {right / studies:.2f}")
     assert least <= np.mean(inside) <= most
     assert right > 0.95 * studies
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3_000)
+def test_who_tells_more_stands_before_who_flags_sparingly_in_study_after_study():
+    first, studies = {"d′": 0, "AUC": 0}, 200
+    for seed in range(studies):
+        columns = flagging((ORACLE, SPARSE, (0.5, 0.5)), 160, 3_000 + seed)
+        found = measured("abilities", columns, ground="role")["agents"]
+        tested = measured("primary", columns, ["best_detector"])["metrics"]["best_detector"]
+        first["d′"] += found["agent-00"]["sensitivity"]["value"] > found["agent-01"]["sensitivity"]["value"]
+        first["AUC"] += (tested["agent"], tested["verdict"]) == ("agent-00", "above")
+    print(f"of {studies} studies Oracle stands before Sparse in {first}")
+    assert first["AUC"] == studies
+    # d′ of 1.349 and 1.212, two standard errors apart
+    assert first["d′"] >= 0.93 * studies
 
 
 def test_agents_are_ranked_as_detectors_by_the_whole_curve_of_their_suspicion():

@@ -1,14 +1,15 @@
 """95 % intervals hold the true value about that often, however few games there are; `pytest -s` prints the shares."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.analytics.script import measured
 from tests.analytics.synthetic import decided, rising
-from tests.simulator import draw_agents
-from tests.simulator.coverage import of_draws, of_headlines, table
+from tests.simulator import Curve, draw_agents
+from tests.simulator.coverage import of_curves, of_draws, of_headlines, table
 
 CORRELATED = {"game_sd": 1.0, "pair_sd": 0.5, "deceives_sd": 0.7, "statements": 12, "rounds": 2, "confesses": 0.7}
 """Games whose judgements hang together."""
@@ -50,6 +51,41 @@ def test_eight_games_are_covered_and_a_rate_near_one_too():
     covered["median slope of 12 games"] = of_slopes("median", 12, 40)
     print(table("coverage of 95 % intervals", {name: {"": share} for name, share in covered.items()}))
     assert min(covered.values()) >= 0.87
+
+
+CURVES = {
+    "equal spreads": Curve(1.0),
+    "sparing": Curve(1.0, criterion=2.0),
+    "ready": Curve(1.0, criterion=-1.0),
+    "hardly ever lets pass": Curve(1.0, criterion=-2.0),
+    "wider": Curve(1.0, spread=1.6),
+    "narrower, sparing": Curve(1.0, spread=0.6, criterion=1.5),
+}
+"""Agents that flag .84/.50 of what Werewolves and others say, and by their criteria .16/.02, .98/.84 and .999/.98; and
+two whose spreads one d′ does not tell.
+"""
+
+
+def test_known_rates_and_curves_are_covered():
+    found = of_curves({"equal": CURVES["equal spreads"], "wider": CURVES["wider"]}, 12, 200, statements=8, rounds=1)
+    print(table("coverage of 200 studies", found))
+    # of 200 studies, .95 is .90 to .99; d′ of few blocks is covered more often
+    assert all(0.9 <= share <= 0.99 for share in found["AUC"].values())
+    assert min(found["d′"].values()) >= 0.92
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3_000)
+@pytest.mark.parametrize(
+    ("games", "game_sd", "of_d_prime"),
+    [(8, 0.0, (0.935, 1.0)), (12, 0.0, (0.935, 1.0)), (40, 0.0, (0.935, 0.98)), (40, 0.5, (0.935, 0.98))],
+)
+def test_known_rates_and_curves_are_covered_in_2000_studies(games, game_sd, of_d_prime):
+    curves = {name: replace(curve, game_sd=game_sd) for name, curve in CURVES.items()}
+    found = of_curves(curves, games, 2_000, statements=24)
+    print(table(f"coverage of 2,000 studies of {games} games, game_sd {game_sd}", found))
+    assert all(0.935 <= share <= 0.965 for share in found["AUC"].values())
+    assert all(of_d_prime[0] <= share <= of_d_prime[1] for share in found["d′"].values())
 
 
 @pytest.mark.soak

@@ -8,10 +8,10 @@ import pytest
 from analytics.metrics.beyond import variability
 from analytics.metrics.headlines import headline_rows
 from analytics.metrics.study import Study
-from analytics.results import Results
+from analytics.results import UNINFORMED, Results
 from tests.analytics.arrays import tables_from
-from tests.analytics.script import headlines
-from tests.simulator.judgements import Agents, simulate
+from tests.analytics.script import family, headlines
+from tests.simulator.judgements import Agents, Curve, draw_agents, judged_by, simulate
 
 ENDLESS = 80
 """How many times as many games the study has whose values stand for the true ones."""
@@ -41,6 +41,32 @@ def of_headlines(agents: Agents, games: int, studies: int, names: Iterable[str],
     true = {name: row["value"] for name, row in variability(endless, results, names)["metrics"].items()}
     found = (rows(games, seed) for seed in range(1, studies + 1))
     return coverage(({name: (row["low"], row["high"]) for name, row in each.items()} for each in found), true)
+
+
+def of_curves(curves: Mapping[str, Curve], games: int, studies: int, **setting) -> dict[str, dict[str, float]]:
+    """Return by agent the coverage of its d′, where spreads are equal, and of its AUC of suspicion against the role, in
+    studies of so many games, each a block.
+    """
+    base = draw_agents(len(curves), 0, spread=0.0, role_spread=0.0)
+    names = dict(zip(curves, base.names, strict=True))
+    known = {
+        "d′": {name: curve.d_prime for name, curve in curves.items() if curve.spread == 1},
+        "AUC": {name: curve.auc for name, curve in curves.items()},
+    }
+
+    def ends(seed: int) -> dict[str, Intervals]:
+        columns = judged_by(simulate(base, games, seed, **setting), list(curves.values()), seed)
+        study = Study(tables_from(columns))
+        found = Results(family("ability_rows")(study, ["role"]))
+        areas = {name: next(iter(headline_rows(study, ["role_auc"], names[name]))) for name in curves}
+        flags = {name: found.row("sensitivity", UNINFORMED, ground="role", agent=names[name]) for name in known["d′"]}
+        return {
+            what: {name: (row.low, row.high) for name, row in rows.items()}
+            for what, rows in (("d′", flags), ("AUC", areas))
+        }
+
+    every = [ends(seed) for seed in range(studies)]
+    return {what: coverage((found[what] for found in every), true) for what, true in known.items()}
 
 
 def of_draws(draw: Callable[[np.random.Generator], tuple[float | None, float | None]], true: float, runs: int) -> float:

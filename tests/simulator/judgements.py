@@ -12,12 +12,17 @@ share of deceptive statements differ between games, too. Over all statements, ga
 same over √(1 + the variances of u, v and w) (`Setting.scale`).
 
 Nobody dies in these games: statements go round by lot, all others judge, and everybody votes once a round by lot.
+
+`judged_by` lets agents judge by the speaker's role instead, each along a curve of its own whose rates, d′ and AUC are
+known.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from tests.analytics.arrays import LIE, NO_CLAIM, TRUE, Columns, filled
 from wolfbus.game.vocabulary import ROLES
@@ -202,6 +207,81 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
             d=pairs[3],
         ),
     )
+
+
+def alike(games: int, seed: int, *, by_lot: bool, agents: int = 4) -> Columns:
+    """Return games between agents that do not differ in anything, and whose judgements of one game hang together.
+
+    Args:
+        games: how many games.
+        seed: of all draws.
+        by_lot: whether they flag by lot, whatever is said.
+        agents: how many agents.
+    """
+    setting = {"hit": -0.3, "alarm": -0.3, "deceptive": (0.4,) * len(ROLES)} if by_lot else {"deceives_sd": 0.5}
+    return simulate(
+        *(draw_agents(agents, seed, spread=0.0, role_spread=0.0), games, seed),
+        **{"statements": 12, "rounds": 2, "confesses": 0.8, "game_sd": 0.7, "pair_sd": 0.7, **setting},
+    )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How an agent judges: what it makes of a statement is normal, around 0 with spread 1 if its speaker is no
+    Werewolf, around `shift` with `spread` if it is one.
+
+    Attributes:
+        shift: by how much more it makes of what Werewolves say: d′, where the spreads are equal.
+        spread: of what it makes of that.
+        criterion: above which it flags; and its suspicion is Φ of the distance from it, in hundredths, so that far
+            from 0 most of what it says is .00, or 1.00.
+        game_sd: spread of what all that it judges in one game has in common.
+    """
+
+    shift: float
+    spread: float = 1.0
+    criterion: float = 0.0
+    game_sd: float = 0.0
+
+    @classmethod
+    def of_rates(cls, hit: float, alarm: float) -> Self:
+        """Return the curve of equal spreads through these rates of flags, on what Werewolves and on what others say."""
+        return cls(float(ndtri(hit) - ndtri(alarm)), criterion=float(-ndtri(alarm)))
+
+    @property
+    def _spreads(self) -> np.ndarray:
+        return np.hypot([1.0, self.spread], self.game_sd)
+
+    @property
+    def d_prime(self) -> float:
+        """z(hit rate) - z(false-alarm rate) over all games."""
+        alarm, hit = (np.array([0.0, self.shift]) - self.criterion) / self._spreads
+        return float(hit - alarm)
+
+    @property
+    def auc(self) -> float:
+        """How often what a Werewolf says meets more of the stated suspicion than what another says, equal suspicions
+        counted half, over all games.
+        """
+        ends = ndtri((np.arange(100) + 0.5) / 100) + self.criterion
+        means = np.array([0.0, self.shift])
+        below = ndtr((ends - means[:, None]) / self._spreads[:, None])
+        others, wolves = np.diff(below, axis=1, prepend=0.0, append=1.0)
+        return float(wolves @ (np.cumsum(others) - others / 2))
+
+
+def judged_by(columns: Columns, curves: Sequence[Curve], seed: int) -> Columns:
+    """Return the same games with flags and suspicions by the speaker's role, of each agent along its curve."""
+    judgements, rng = columns.judgements, np.random.default_rng([seed, 9])
+    agent, wolf = judgements["observer_agent"], judgements["target_role"] == ROLES.index("Werewolf")
+    shift, spread, criterion, game_sd = (
+        np.array([getattr(curve, name) for curve in curves])[agent]
+        for name in ("shift", "spread", "criterion", "game_sd")
+    )
+    z = np.where(wolf, shift + spread * rng.normal(size=len(wolf)), rng.normal(size=len(wolf))) - criterion
+    z += game_sd * rng.normal(size=(len(columns.ids), len(curves)))[judgements["game"], agent]
+    told = {"d": (z > 0).astype("i1"), "s": np.round(ndtr(z), 2)}
+    return replace(columns, judgements={**judgements, **told})
 
 
 def sides(roles: np.ndarray, seated: np.ndarray, game: np.ndarray, **seats: np.ndarray) -> dict[str, np.ndarray]:
