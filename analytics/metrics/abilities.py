@@ -53,8 +53,8 @@ MODEL: Final[Result] = {
     "constraint": "readiness, suspectedness and concealment of the agents of one connected component add up to 0, "
     "weighted by the judgements that tell of them; effects of roles do so in each class",
     "estimate": "most probable value",
-    "interval": "bootstrap of blocks of games, one Newton step a draw, with the prior's centre drawn anew; never "
-    "narrower than the model's own",
+    "interval": "bootstrap of blocks of games, one Newton step a draw, with the prior's centre drawn anew; or the "
+    "model's own, less 0.28/√blocks of it, where that is wider",
     "pairs": "judgements by observers whose view does not entail whether the speaker is a Werewolf",
     "role": "deceptive: the speaker is a Werewolf",
     "truth": "lies are deceptive, all other statements with a checkable claim are not, be their claims true or honest "

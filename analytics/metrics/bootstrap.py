@@ -34,6 +34,10 @@ TELLING: Final = 8
 """Blocks of games below which nothing is called better than anything else: signs of fewer can be
 flipped too few ways.
 """
+LARGER: Final = 0.28
+"""Of the larger of a spread and of its estimate from n blocks, which scatters by 1/√(2n) of it: this over √n is by how
+much of it the larger is too large on average, 1/√(2n) times 1/√(2π).
+"""
 FEW_BLOCKS: Final = f"fewer than {FEWEST_BLOCKS} games (blocks) in which it occurs"
 ALL_ALIKE: Final = "every draw gives the same"
 UNDEFINED_SHARE: Final = 0.05
@@ -313,8 +317,8 @@ def linear_figures(fit: PenalisedFit, weights: Array, prior_sd: float, *, draws:
       from the prior (a randomised maximum a posteriori estimate). Without correlation within games the draws then have
       the spread of the posterior; with it they have that of the sandwich estimator clustered by game.
     - Little to show. An agent that was there in a handful of games, or flags hardly ever, has too few blocks that show
-      its scatter. So no interval is narrower than the model's own; and its quantiles are those of as many blocks as it
-      was there in.
+      its scatter. So no interval is narrower than the model's own, less what the larger of two such estimates is too
+      large by (`LARGER`); and its quantiles are those of as many blocks as it was there in.
 
     Args:
         fit: of a model.
@@ -335,10 +339,11 @@ def linear_figures(fit: PenalisedFit, weights: Array, prior_sd: float, *, draws:
     centre = np.random.default_rng([SEED, 1]).normal(0.0, 1 / prior_sd, (draws, len(fit.parameters)))
     steps = moved + centre @ fit.covariance @ weights.T
     modelled = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", weights, fit.covariance, weights), 0.0))
-    own = float(ndtri((1 + LEVEL) / 2)) * modelled
+    known = np.maximum(nonempty, FEWEST_BLOCKS)
+    own = float(ndtri((1 + LEVEL) / 2)) * modelled * (1 - LARGER / np.sqrt(known))
     intervals = []
-    for index, count in enumerate(nonempty.tolist()):
-        tail = tail_of(max(count, FEWEST_BLOCKS))
+    for index, count in enumerate(known.tolist()):
+        tail = tail_of(count)
         low, high = np.quantile(steps[:, index], [tail, 1 - tail])
         ends = values[index] + min(low, -own[index]), values[index] + max(high, own[index])
         intervals.append(Interval(float(ends[0]), float(ends[1]), None))

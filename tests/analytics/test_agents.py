@@ -77,6 +77,8 @@ def played(games: int, seed: int, *, mirrored: bool = False):
     seats = dict(columns.seats)
     if mirrored:
         pairs = np.array([rng.permutation(4)[:2] for _ in range(games // 2)])
+        # nobody is without a seat
+        pairs[:2] = [[0, 1], [2, 3]]
         sides = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2)
         wolf = seats["role"] == ROLES.index("Werewolf")
         seats["agent"] = np.where(wolf, sides[seats["game"], 0], sides[seats["game"], 1]).astype("i4")
