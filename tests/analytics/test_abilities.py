@@ -191,7 +191,7 @@ def test_d_prime_is_that_of_the_normal_distribution_and_sparing_flaggers_gain_no
     assert section["leads"]["sensitivity"]["agent"] == "agent-00"
 
 
-@pytest.mark.parametrize(("studies", "games", "least", "most"), [(15, 40, 0.87, 1.0), many(500, 40, 0.935, 0.965)])
+@pytest.mark.parametrize(("studies", "games", "least", "most"), [(15, 40, 0.87, 1.0), many(2_000, 40, 0.935, 0.965)])
 def test_intervals_of_known_rates_hold_them(studies, games, least, most):
     kinds = (ORACLE, SPARSE, (0.6, 0.4), (0.95, 0.7))
     known = np.array([norm.ppf(hit) - norm.ppf(alarm) for hit, alarm in kinds])

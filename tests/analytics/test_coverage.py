@@ -82,15 +82,16 @@ def test_known_rates_and_curves_are_covered():
 @pytest.mark.soak
 @pytest.mark.timeout(3_000)
 @pytest.mark.parametrize(
-    ("games", "game_sd", "of_d_prime"),
-    [(8, 0.0, (0.935, 1.0)), (12, 0.0, (0.935, 1.0)), (40, 0.0, (0.935, 0.98)), (40, 0.5, (0.935, 0.98))],
+    # d′ of few blocks is covered more often; AUC less, of one agent whose games differ nearly as much as its judgements
+    ("games", "game_sd", "least", "most"),
+    [(8, 0.0, 0.935, 0.98), (12, 0.0, 0.935, 0.98), (40, 0.0, 0.935, 0.965), (40, 0.5, 0.92, 0.965)],
 )
-def test_known_rates_and_curves_are_covered_in_2000_studies(games, game_sd, of_d_prime):
+def test_known_rates_and_curves_are_covered_in_2000_studies(games, game_sd, least, most):
     curves = {name: replace(curve, game_sd=game_sd) for name, curve in CURVES.items()}
     found = of_curves(curves, games, 2_000, statements=24)
     print(table(f"2,000 studies of {games}, game_sd {game_sd}", by_agent(found)))
-    assert all(0.935 <= share <= 0.965 for share in found["AUC"].values())
-    assert all(of_d_prime[0] <= share <= of_d_prime[1] for share in found["d′"].values())
+    assert all(least <= share <= 0.965 for share in found["AUC"].values())
+    assert all(0.935 <= share <= most for share in found["d′"].values())
 
 
 @pytest.mark.soak

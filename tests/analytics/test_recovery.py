@@ -50,14 +50,15 @@ def studies_of(count: int, games: int, studies: int, **setting) -> Iterator[tupl
         agents, told = draw_agents(count, seed, **FLAT), Setting(**setting)
         columns = simulate(agents, games, seed, told)
         heard = counted(judged(columns), "target", "agent")[:count]
-        # 0 is the average by what is known of each
+        # 0 is the average by what is known of each: sensitivity is told of whom these games let hear
         weight, conceals = heard.prod(axis=1) / heard.sum(axis=1), agents.conceals + agents.suspected
+        average = conceals @ weight / weight.sum()
         found = on_labels(columns)
         yield (
             found,
             {
-                "sensitivity": (told.hit - told.alarm + agents.detects - agents.false_alarm) * told.scale,
-                "concealment": (conceals - conceals @ weight / weight.sum()) * told.scale,
+                "sensitivity": (told.hit - told.alarm + agents.detects - agents.false_alarm - average) * told.scale,
+                "concealment": (conceals - average) * told.scale,
             },
         )
 
