@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, cast, get_args
 
 from analytics.books import CallBook, RoundSuspicion
 from analytics.rows import BidRow, CallRow, GameRows, SeatRow, Step, TimedEvent, WhisperRow, call_row
@@ -113,11 +113,16 @@ class GameFold:
         if self._late_events is not None:
             self._late_events.append((event, line))
         if event.type == "answered":
-            self._book.reply(event.seat, event.kind, event.outcome, event.reading, event.fault)
+            # a log of another table may not tell how an answer was read
+            reading = cast("Reading | None", event.reading)
+            if reading is not None or event.fault is not None:
+                self._book.reply(event.seat, event.kind, event.outcome, reading, event.fault)
             self._calls.answer(event)
             if event.thought:
                 self._book.tell(event.seat, event.kind, event.thought, line, private=True)
-        handler = self._HANDLERS.get(event.__class__)
+        # such logs also have ways to leave that no record has
+        leave = GameFold._leave if isinstance(event, Departing) else None
+        handler = self._HANDLERS.get(event.__class__, leave)
         if handler is not None:
             handler(self, event)
         if self._keep_text:

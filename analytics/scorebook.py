@@ -1,4 +1,4 @@
-"""`Scorebook`: one game recorded as rows, smoothed suspicion included; records and foreign logs share it."""
+"""`Scorebook`: one game recorded as rows, smoothed suspicion included."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import compress
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 from analytics.books import NightBook, RoundSuspicion, VoteBook
@@ -30,14 +29,23 @@ from wolfbus.claims.facts import Moment, facts_in
 from wolfbus.claims.hearing import StatedClaims, claims_in
 from wolfbus.errors import RulesError
 from wolfbus.game.config import GameConfig
-from wolfbus.game.vocabulary import Ending, Fault, Kind, LabelTime, Outcome, Phase, Protocol, Reading, Reveal, Winner
+from wolfbus.game.vocabulary import (
+    Deception,
+    Ending,
+    Fault,
+    Kind,
+    LabelTime,
+    Outcome,
+    Phase,
+    Protocol,
+    Reading,
+    Reveal,
+    Winner,
+)
 from wolfbus.knowledge.departure import Departure
 from wolfbus.knowledge.thoughts import lexical_score, without_role_names
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Judgement, Label, ScoredClaim
-
-if TYPE_CHECKING:
-    from wolfbus.foreign.log import Assessment
 
 
 class Scorebook:
@@ -186,7 +194,7 @@ class Scorebook:
         number: int,
         outcome: Outcome,
         reading: Reading | None,
-        content: Label | Assessment | None,
+        content: Label | None,
         beside: AnswerDetails = NO_DETAILS,
     ) -> None:
         """Record the speaker's own label; None where none came.
@@ -220,7 +228,7 @@ class Scorebook:
         observer: SeatName,
         outcome: Outcome,
         reading: Reading | None,
-        content: Judgement | Assessment | None,
+        content: Judgement | None,
         beside: AnswerDetails = NO_DETAILS,
     ) -> None:
         """Record one judgement; None where none came. A log may have one with a flag and no suspicion.
@@ -232,14 +240,16 @@ class Scorebook:
         target = statement.speaker
         seat = self._seat(observer)
         before = after = self._suspicion.now.of(observer, target)
+        d: bool | None = None
+        s: float | None = None
+        c: float | None = None
+        kind: Deception | None = None
         if content is not None:
             d, s, c, kind = content.deceptive, content.suspicion, content.confidence, content.kind
             if s is not None:
                 after = self._suspicion.judge(statement.round, observer, target, s)
         elif self.include_defaulted:
             d, s, c, kind = False, FILLER_SUSPICION, FILLER_CONFIDENCE, "none"
-        else:
-            d = s = c = kind = None
         informed = self.nights.facts.informed(observer, target)
         self._ballots.judge(observer, target, scored=s is not None, informed=informed)
         self._judgements.append(

@@ -39,7 +39,7 @@ _FACTS: Final = ("name", "seed_sha256", "design", "complete", "totals", "prompts
 """What of a study's manifest goes into the log."""
 
 
-_FOREIGN = "A game of Werewolf, played by the paper's own code: its log does not hold the rules."
+_FOREIGN = "A game of Werewolf at another table, whose log does not hold the rules."
 
 
 def sample_of(library: InspectLibrary, game: ExportedGame) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from analytics.export.tables import ExportedGame
 from analytics.results import NOBODY, Observers, ResultRow, Results
@@ -126,17 +126,16 @@ class Transcript:
 
     def messages(self) -> list[Any]:
         """Return the public course of the game: the moderator as user, players as assistants."""
-        if not self._game.rows.course:
-            return [self._message(row) for row in self._game.rows.statements]
         return [
             self._message(self._statements[step.event.statement])
             if isinstance(step.event, Statement)
             else self._library.model.ChatMessageUser(
-                id=f"{self._game.id}:{step.line}",
+                # lines of a log of another table have no numbers
+                id=f"{self._game.id}:{step.line or place}",
                 content=storable(announcement(step.event)),
-                metadata={"line": step.line},
+                metadata={"line": step.line or None},
             )
-            for step in self._game.rows.course
+            for place, step in enumerate(self._game.rows.course, 1)
         ]
 
     def _message(self, row: StatementRow) -> Any:
@@ -184,7 +183,10 @@ def announcement(event: Step) -> str:
         departed = departure(event)
         return f"{departure_in_words(event, 'Nobody' if departed is None else departed.seat)}."
     if isinstance(event, Ended):
-        return f"{outcome(event.winner)} after {counted(event.rounds, 'round')} ({event.reason.replace('_', ' ')})."
+        # a log of another table does not tell
+        reason = cast("str | None", event.reason)
+        why = "" if reason is None else f" ({reason.replace('_', ' ')})"
+        return f"{outcome(event.winner)} after {counted(event.rounds, 'round')}{why}."
     return ""
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from analytics.annotations.file import rows_of
-from analytics.fold import GameFold
-from analytics.foreign import rows_of_log
+from analytics.fold import GameFold, fold
 from analytics.gather.sources import FileNote, Source, StudySource
 from analytics.rows import GameRows
 from wolfbus.errors import WolfError
 from wolfbus.files.printable import counted
+from wolfbus.foreign.events import recorded_of
 from wolfbus.foreign.kinds.wolf import log_of
 from wolfbus.foreign.log import ForeignLog, read_foreign_log
 from wolfbus.messages.defaults import defaults_of
@@ -196,19 +196,25 @@ def _read_foreign_log(source: Source, criteria: Criteria, *, keep_text: bool) ->
 def rows_by(criteria: Criteria, log: ForeignLog, *, include_defaulted: bool, keep_text: bool = False) -> GameRows:
     """Return the rows of a log, computed as the criteria say: by the paper's α and the prior of its code unless given.
 
+    What that table never asked is missing, and so undefined in all figures. A label without suspicion counts where
+    flags are counted, and nowhere else. Role and inspection claims are found in the words, and scored with what the log
+    says of the nights.
+
     Args:
         criteria: how to compute.
         log: the log.
         include_defaulted: count missing labels and judgements as the paper's code did.
         keep_text: keep the statements' words.
     """
-    return rows_of_log(
-        log,
-        alpha=0.7 if criteria.alpha is None else criteria.alpha,
-        prior=0.5 if criteria.prior is None else criteria.prior,
+    rows = fold(
+        (recorded.event for recorded in recorded_of(log)),
+        0.7 if criteria.alpha is None else criteria.alpha,
+        0.5 if criteria.prior is None else criteria.prior,
         include_defaulted=include_defaulted,
         keep_text=keep_text,
     )
+    # the opening was made up for want of one
+    return replace(rows, opened=None, seals=log.seals)
 
 
 _OVER: Final = ("ended", None)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.other_games.games import files
+from tests.other_games.games import ADA, BEA, files
 from tests.paper_log.test_small_log import LOG, META
 from wolfbus.cli import run
 
@@ -165,3 +165,38 @@ def test_who_gives_a_foreign_file_is_told_what_reads_it(command, name, file_of, 
     assert run([*words, str(source), *out]) != 0
     kind = name.split()[0]
     assert f"wolfbus import {kind} {source.name} --out DIR" in capsys.readouterr().err
+
+
+def test_a_turn_in_which_nothing_was_said_counts_as_in_records(tables):
+    silent = TABLE.replace("g,statement,Pos,", "g,statement,Vic,,,,,,\ng,statement,Pos,", 1)
+    assert [row["turn"] for row in tables("table", silent)["statements"]] == ["1", "3", "4"]
+
+
+def test_replies_are_counted_only_where_a_log_tells_how_they_were_read(file_of, imported, capsys):
+    _, (table,) = imported("kaggle", file_of("kaggle"))
+    read = []
+    for path in (table, LOG):
+        capsys.readouterr()
+        assert run(["report", str(path), "--json"]) == 0
+        read.append(json.loads(capsys.readouterr().out)["repair"]["by_kind"])
+    assert [set(kinds) for kinds in read] == [set(), {"assess_own", "assess_other", "vote"}]
+
+
+def test_a_log_for_inspect_has_the_nights_and_votes_of_a_game_of_another_table(file_of, imported, tmp_path):
+    pytest.importorskip("inspect_ai.log")
+    from inspect_ai.log import read_eval_log
+
+    _, (path,) = imported("table", file_of("table"))
+    assert run(["export", "inspect", str(path), "--out", str(tmp_path / "inspect")]) == 0
+    (written,) = (tmp_path / "inspect").glob("*.eval")
+    (sample,) = read_eval_log(str(written)).samples
+    assert [message.text for message in sample.messages] == [
+        "Round 1. In the night Dan died.",
+        f"Bea (Seer): {BEA}",
+        f"Ada (Werewolf): {ADA}",
+        "Votes: Ada → Bea, Bea → Ada, Cleo → Ada, Eve → Ada.",
+        "Ada is exiled.",
+        "The villagers win after 1 round.",
+    ]
+    assert len({message.id for message in sample.messages}) == len(sample.messages)
+    assert sample.input == "A game of Werewolf at another table, whose log does not hold the rules."

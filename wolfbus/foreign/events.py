@@ -1,7 +1,7 @@
-"""Games of other tables, as the events that pages are made of.
+"""Games of other tables, as the events that pages and rows are made of.
 
 They are never written: no record has them, and nothing seals them. Roles of other tables stand in them where a role of
-ours does.
+ours does, and None where the log does not tell how an answer was read.
 """
 
 from __future__ import annotations
@@ -10,19 +10,31 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from wolfbus.foreign.log import Assessment, Departed, ForeignLog, GameEnd, LogSeat, Night, Said, Silent, Voted
+from wolfbus.foreign.log import (
+    Assessment,
+    Departed,
+    ForeignLog,
+    GameEnd,
+    LogBallot,
+    LogSeat,
+    Night,
+    Said,
+    Silent,
+    Voted,
+)
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import Role, Team
-from wolfbus.knowledge.departure import WAYS
 from wolfbus.messages.base import Part, SeatName, unchecked
-from wolfbus.messages.content import Choice, Judgement, Label, Speech
+from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Speech
 from wolfbus.messages.events import (
     AnsweredAssessOther,
     AnsweredAssessOwn,
     AnsweredInspect,
     AnsweredProtect,
     AnsweredSpeak,
+    AnsweredVote,
     AnyEvent,
+    Asked,
     Dawn,
     Departing,
     Ended,
@@ -52,9 +64,6 @@ class LeftOtherwise(Departing):
 
 _BY_MAJORITY: Final = frozenset({"wolf", "arena"})
 """Kinds whose code exiles whom a strict majority names; of others it is not known how many votes do, which is 0."""
-
-WAY_OF: Final = {"exile": WAYS["exile"], "other": LeftOtherwise.way}
-"""How a seat leaves by a `Departed` line."""
 
 
 def recorded_of(log: ForeignLog) -> tuple[Recorded, ...]:
@@ -98,9 +107,19 @@ class _Events:
             label="both" if self._log.label_asked == "both" else None,
         )
         opened: AnyEvent = _free(
-            Opened, game=head.game, version="", started=0.0, seed="", config=config, seats=tuple(map(_seat, head.seats))
+            Opened,
+            game=head.game,
+            version="",
+            started=0.0,
+            seed="",
+            config=config,
+            seats=tuple(map(self._seat, head.seats)),
         )
         return opened
+
+    def _seat(self, seat: LogSeat) -> Any:
+        process = self._log.head.kind
+        return _free(Seat, name=seat.name, role=seat.as_role, agent=process, brain=seat.agent, in_house=None)
 
     def _events_of(self, line: Part) -> Iterator[AnyEvent]:
         if isinstance(line, Said):
@@ -111,6 +130,7 @@ class _Events:
             yield from self._night(line)
         elif isinstance(line, Voted):
             self._open_vote = line.round
+            yield from map(_ballot, filter(_is_told, line.ballots))
             votes = {ballot.voter: ballot.target for ballot in line.ballots}
             needed = self._living // 2 + 1 if self._log.head.kind in _BY_MAJORITY else 0
             yield Tally(round=line.round, votes=votes, needed=needed)
@@ -125,10 +145,10 @@ class _Events:
         return self._turns[round_, phase]
 
     def _statement(self, line: Said) -> Iterator[AnyEvent]:
-        if line.thought is not None or line.intended is not None:
+        if line.thought is not None or self._log.label_asked == "both":
             label = None if line.intended is None else _free(Label, deceptive=line.intended, confidence=None)
             words = _free(Speech, text=line.text, label=label)
-            yield _free(AnsweredSpeak, batch=0, seat=line.speaker, content=words, thought=line.thought)
+            yield _free(AnsweredSpeak, batch=0, seat=line.speaker, content=words, reading=None, thought=line.thought)
         yield Statement(
             statement=line.statement,
             round=line.round,
@@ -147,14 +167,17 @@ class _Events:
                 seat=assessment.seat,
                 about=line.statement,
                 outcome=assessment.outcome,
-                reading=assessment.reading or "clean",
+                reading=assessment.reading,
+                fault=assessment.fault,
                 content=_content(content, assessment),
             )
 
     def _night(self, night: Night) -> Iterator[AnyEvent]:
+        # what seats do at night bears no round
+        yield Asked(batch=0, round=night.round, phase="night", turn=1, asks=())
         for kind, acts in ((AnsweredProtect, night.protections), (AnsweredInspect, night.inspections)):
             for act in acts:
-                yield _free(kind, batch=0, seat=act.seat, content=Choice(target=act.target))
+                yield _free(kind, batch=0, seat=act.seat, content=Choice(target=act.target), reading=None)
         if night.attack is not None:
             protected = tuple(act.target for act in night.protections)
             yield NightOutcome(round=night.round, target=night.attack or None, protected=protected, died=night.died)
@@ -177,12 +200,25 @@ class _Events:
         return next((seat.as_role for seat in self._log.head.seats if seat.name == name), None)
 
 
-def _seat(seat: LogSeat) -> Any:
-    return _free(Seat, name=seat.name, role=seat.as_role, agent="", brain=seat.agent, in_house=False)
-
-
 def _is_reason(line: Part) -> bool:
     return isinstance(line, Said) and line.phase == "vote"
+
+
+def _is_told(ballot: LogBallot) -> bool:
+    """Return whether a log tells what became of the request for a vote."""
+    return ballot.outcome is not None
+
+
+def _ballot(ballot: LogBallot) -> Any:
+    return _free(
+        AnsweredVote,
+        batch=0,
+        seat=ballot.voter,
+        outcome=ballot.outcome,
+        content=_free(Ballot, target=ballot.target) if ballot.outcome == "accepted" else None,
+        reading=ballot.reading,
+        fault=ballot.fault,
+    )
 
 
 def _content(kind: type[Any], assessment: Assessment) -> Any:

@@ -15,6 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from wolfbus.errors import RecordError, first_fault
 from wolfbus.files.canonical import canonical, sha256_hex
+from wolfbus.files.printable import storable
 from wolfbus.game.roles import TABLE_ROLES
 from wolfbus.game.vocabulary import Deception, Fault, LabelTime, Outcome, Reading, Reveal, Role, Team, Winner
 from wolfbus.messages.base import GameId, Part, SeatName, Unit
@@ -219,14 +220,28 @@ class ForeignLog:
         return max((line.round for line in self.lines if not isinstance(line, GameEnd)), default=0)
 
     @property
+    def _statements(self) -> Iterator[Said]:
+        return (line for line in self.lines if isinstance(line, Said))
+
+    @property
     def label_asked(self) -> LabelTime:
         """When speakers labelled their words, if they did."""
-        return "both" if any(isinstance(line, Said) and line.intended is not None for line in self.lines) else "after"
+        return "both" if any(line.intended is not None for line in self._statements) else "after"
 
     @property
     def assessed(self) -> bool:
         """Whether anybody was asked for a label or a judgement."""
-        return any(isinstance(line, Said) and (line.label or line.judgements) for line in self.lines)
+        return any(line.label or line.judgements for line in self._statements)
+
+    @property
+    def seals(self) -> dict[int, str]:
+        """By statement, a hash over it and all before it, since such a log has none of its own."""
+        seals: dict[int, str] = {}
+        seal = ""
+        for line in sorted(self._statements, key=lambda line: line.statement):
+            place = [line.statement, line.round, line.phase, line.speaker]
+            seals[line.statement] = seal = sha256_hex(seal.encode(), canonical([*place, storable(line.text)]))
+        return seals
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the lines of its file."""
