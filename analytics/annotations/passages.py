@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from analytics.rows import GameRows, SeatRow, StatementRow
 from wolfbus.knowledge.passage import Passage, TranscriptLine
+from wolfbus.messages.events import Dawn
 
 
 def passages_of(game: GameRows, head: str) -> Iterator[Passage]:
@@ -52,7 +53,10 @@ def _place(game: GameRows, row: StatementRow) -> str:
 
 def _dawn(game: GameRows, round_: int) -> Iterator[TranscriptLine]:
     died = [seat.name for seat in game.seats.values() if seat.left_round == round_ and seat.left_by == "night"]
-    yield TranscriptLine(f"Round {round_}. {' and '.join(died) or 'Nobody'} died in the night.")
+    # a log of another table may begin by day
+    is_known = any(isinstance(step.event, Dawn) and step.event.round == round_ for step in game.course)
+    night = f" {' and '.join(died) or 'Nobody'} died in the night." if is_known else ""
+    yield TranscriptLine(f"Round {round_}.{night}")
 
 
 def _votes(game: GameRows, round_: int) -> Iterator[TranscriptLine]:

@@ -66,7 +66,7 @@ def export(items: Iterable[Passage], sheet: Path, folder: Path) -> int:
     rows = 0
     for item in items:
         # nobody knows the hash who has not the record
-        row = sha256_hex(b"sheet", item.head.encode(), item.hash.encode())[:10]
+        row = sha256_hex(b"sheet", item.id.encode(), item.head.encode(), item.hash.encode())[:10]
         key[row] = annotation_of(item).model_dump(exclude_none=True)
         before = "\n".join(_line(line) for line in item.before[-CONTEXT:])
         texts = (before, item.statement.words, item.statement.text or "")

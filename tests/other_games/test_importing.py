@@ -60,7 +60,7 @@ def test_a_log_says_where_it_is_from_and_has_no_seal(name, file_of, imported):
 def test_what_could_not_be_brought_over_is_counted_by_kind(file_of, imported, capsys):
     assert imported("aiwolf", file_of("aiwolf"))[0] == 0
     told = capsys.readouterr().err
-    assert "6 lines of 3 kinds were not brought over" in told
+    assert "not brought over: 6 lines of 3 kinds: " in told
     assert "votes that were held again (4)" in told
     assert "whispers among Werewolves (1)" in told
     imported("table", file_of("table"), out="more")

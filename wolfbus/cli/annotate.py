@@ -80,7 +80,8 @@ def annotate(
 
     A reader model gets each statement with the public transcript before it, never a role or a private word, and says
     how likely it is meant to deceive, and for or against whom it speaks. What it says stands in
-    STUDY/annotations/NAME.jsonl, each line with the hash of the statement that it is of. Run again, it goes on.
+    STUDY/annotations/NAME.jsonl, each line with the hash of the statement that it is of. Run again, it goes on. A
+    folder of records or logs is annotated alike.
 
     \b
     wolfbus annotate runs/first --reader llm:mini --config models.toml --budget 2

@@ -48,7 +48,7 @@ def import_games(kind: str, files: tuple[Path, ...], out: Path, roles: Path | No
     click.echo(f"{out}  {counted(len(imported.games), 'game')}: {', '.join(parts)}")
     if imported.left_out.total():
         kinds = [f"{printable(what, 100)} ({number:,})" for what, number in imported.left_out.most_common() if number]
-        total = f"{imported.left_out.total():,} lines of {counted(len(kinds), 'kind')} were not brought over"
+        total = f"not brought over: {counted(imported.left_out.total(), 'line')} of {counted(len(kinds), 'kind')}"
         click.echo(f"wolfbus: {total}: {', '.join(kinds)}", err=True)
     return FAILED if imported.problems else 0
 

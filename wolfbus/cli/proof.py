@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordSource:
-    """A file that is open for reading, recognised by its first line; its reader closes it. A log may be of the paper's
-    code, or of another table.
+    """A file that is open for reading, recognised by its first line; its reader closes it. What is a log, of
+    the paper's code or of another table, is called so by `log`.
 
     Of a file whose first line is, or once was, one of a wolfbus record (`is_record`) every fault is a finding.
     """
@@ -36,7 +36,7 @@ class RecordSource:
     path: Path | None
     lines: Iterator[bytes]
     is_paper_log: bool
-    is_foreign_log: bool
+    log: str | None
     is_record: bool
     close: Callable[[], None]
 
@@ -136,7 +136,7 @@ def open_source(name: str) -> RecordSource:
     Raises:
         RecordError: it cannot be read at all, or is empty.
     """
-    from wolfbus.foreign.log import is_foreign_log
+    from wolfbus.foreign.log import log_in_words
     from wolfbus.record.published_log import is_paper_log
 
     lines = open_lines(name)
@@ -152,7 +152,7 @@ def open_source(name: str) -> RecordSource:
         path=None if name == "-" else Path(name),
         lines=itertools.chain([first], lines),
         is_paper_log=is_paper_log(first),
-        is_foreign_log=is_foreign_log(first),
+        log=log_in_words(first),
         is_record=_is_line_of_ours(first),
         close=lines.close,
     )

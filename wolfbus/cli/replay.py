@@ -91,11 +91,10 @@ def replay(
     )
     criteria = Criteria(**recomputing, as_recorded=as_recorded, roles=roles)
     source = proof.open_source(file)
-    if source.is_paper_log or source.is_foreign_log:
+    if source.log is not None:
         wolfbus_options = {"--speed": speed, "--until": until, "--as": seat, "--to-bus": url, "--prompt": prompt}
         names = (name for name, value in {**wolfbus_options, "--calls": calls or None}.items() if value is not None)
-        what = "a log of the paper's code" if source.is_paper_log else "a log of another table"
-        refuse(*((name, f"{name} needs a wolfbus record; this is {what}") for name in names))
+        refuse(*((name, f"{name} needs a wolfbus record; this is {source.log}") for name in names))
         read = proof.read_paper if source.is_paper_log else proof.read_foreign
         _print(read(source, criteria), None, as_json=as_json)
         return 0

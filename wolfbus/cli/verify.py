@@ -12,6 +12,7 @@ import click
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import criteria_of, print_problems, prove_option, workers_option
 from wolfbus.cli.options import PATH, checked, json_option
+from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted
 
 if TYPE_CHECKING:
@@ -69,6 +70,10 @@ def verify(
         raise click.UsageError("--expect is about one STUDY or RECORD")
     criteria = criteria_of(prove=prove, include_spoilt=True, include_played_again=True)
     gathered_sources = [(source, gather([source], criteria, workers=workers)) for source in sources]
+    for source, gathered in gathered_sources:
+        if gathered.files and all(note.published for note in gathered.files):
+            logs = f"{counted(len(gathered.files), 'log')} of other tables"
+            raise ConfigError(f"{source}: {logs}: no seals, and no rules to run again: there is nothing to verify by")
     results = [_result(source, gathered) for source, gathered in gathered_sources]
     fine = True
     if parent is not None:

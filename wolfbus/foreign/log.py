@@ -21,6 +21,7 @@ from wolfbus.game.vocabulary import Deception, Fault, LabelTime, Outcome, Readin
 from wolfbus.messages.base import GameId, Part, SeatName, Unit
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import StatementNumber
+from wolfbus.record.published_log import is_paper_log
 
 FORMAT: Final = 1
 """Version of the form; a reader refuses others."""
@@ -264,6 +265,13 @@ def _sparse(part: Part) -> dict[str, Any]:
 def is_foreign_log(first_line: bytes) -> bool:
     """Return whether the first line of a file is one of such a log; never raises."""
     return first_line[:1] == b"{" and _MARK in first_line
+
+
+def log_in_words(first_line: bytes) -> str | None:
+    """Return what a file is called that begins so and is a log, not a record; None of any other. Never raises."""
+    if is_paper_log(first_line):
+        return "a log of the paper's code"
+    return "a log of another table" if is_foreign_log(first_line) else None
 
 
 def read_foreign_log(lines: Iterable[bytes]) -> ForeignLog:

@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from analytics.annotations.file import Annotations, Appender, Header, PromptMark, annotation_of, misfit, read
+from analytics.annotations.file import (
+    Annotations,
+    Appender,
+    Header,
+    PromptMark,
+    annotation_of,
+    folder_beside,
+    misfit,
+    read,
+)
 from analytics.annotations.passages import passages_of
 from analytics.gather import FileNote, each_game
 from players.llm.reader import Reader, prompt_mark
@@ -28,10 +37,12 @@ _REPLY: Final = 100
 
 
 def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote]]:
-    """Return the statements of a study, or of any folder of records, and the files with which something is wrong.
+    """Return the statements of a study, or of any folder of records or logs, and the files with which something is
+    wrong.
 
     Raises:
         RecordError: there is nothing to read; or annotations that are there are of other records.
+        ConfigError: annotations of a game in it are kept with another folder, where nobody would find these.
     """
     items: list[Passage] = []
     problems: list[FileNote] = []
@@ -39,6 +50,9 @@ def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote]]:
         if note.problem is not None:
             problems.append(note)
         if rows is not None:
+            beside = folder_beside(Path(note.path)).parent
+            if beside.resolve() != folder.resolve():
+                raise ConfigError(f"{folder}: annotations of {note.path} are kept with {beside}; annotate that folder")
             items += passages_of(rows, note.head)
     return items, problems
 

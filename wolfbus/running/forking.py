@@ -5,16 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from moderator.engine.forking import ForkPoint, check_parent, find_point
 from players.spec import BrainContext, declined_by, model_name
 from wolfbus.actors.closable import Closable
-from wolfbus.errors import ConfigError, WolfError
+from wolfbus.errors import ConfigError, RecordError, WolfError
 from wolfbus.files.printable import counted, error_in_words
+from wolfbus.foreign.log import log_in_words
 from wolfbus.game.config import GIVE_UP
 from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Opened, Seat
@@ -132,7 +135,23 @@ class ForkMaker(Closable):
 
 
 def _point_of(path: str, statement: int) -> ForkPoint:
-    return find_point(read_record(open_lines(path)), statement)
+    return find_point(events_of(path), statement)
+
+
+def events_of(record: Path | str) -> Iterator[Recorded]:
+    """Yield the events of a record that is to be played on.
+
+    Raises:
+        RecordError: it cannot be read, or is a log; the line names the file.
+    """
+    with closing(open_lines(record)) as lines:
+        first = next(lines, None)
+        if first is not None and (log := log_in_words(first)) is not None:
+            raise RecordError(f"{record}: {log}: nobody can run its rules again, so no game is played on from it")
+        try:
+            yield from read_record(lines if first is None else chain([first], lines))
+        except RecordError as error:
+            raise RecordError(f"{record}: {error}") from None
 
 
 def seats_here(opened: Opened, models: Mapping[str, Any]) -> tuple[Seat, ...]:
@@ -283,7 +302,7 @@ def cost_after(record: Path | str, at: int) -> dict[str, Any]:
         RecordError: the record cannot be read.
     """
     usage, is_behind = Usage(), False
-    for recorded in read_record(open_lines(record)):
+    for recorded in events_of(record):
         event = recorded.event
         if event.type == "statement" and event.statement == at:
             is_behind = True

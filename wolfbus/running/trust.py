@@ -18,7 +18,6 @@ from wolfbus.files.whole_file import read_text_whole, write_whole
 from wolfbus.game.config import read_toml_file
 from wolfbus.game.vocabulary import SCRIPTS
 from wolfbus.messages.events import Opened
-from wolfbus.record.reader import open_lines, read_record
 from wolfbus.running.brains import loaded_from, models_of_tables, take_models
 
 if TYPE_CHECKING:
@@ -142,9 +141,10 @@ def named_by_record(record: Path, config_file: Path | None) -> list[str]:
         RecordError: the record cannot be read.
     """
     from players.spec import KNOWN, MODEL
+    from wolfbus.running.forking import events_of
 
     models = loaded_from(config_file).models
-    opened = next((one.event for one in read_record(open_lines(record))), None)
+    opened = next((one.event for one in events_of(record)), None)
     brains = [seat.brain for seat in opened.seats] if isinstance(opened, Opened) else []
     words: list[str] = []
     for brain in dict.fromkeys(brains):
