@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from analytics.fold import GameFold, fold
-from analytics.gather.cache import Basis, BatchResult, SourceBatch, keep, once, recall
+from analytics.gather.cache import Basis, BatchResult, SourceBatch, keep, kept_digest, once, recall
 from analytics.gather.reading import Criteria, checks, read_game
-from analytics.gather.sources import Collection, FileNote, Planned, Source, StudySource, collect, find
+from analytics.gather.sources import Collection, FileNote, Planned, Source, StudySource, collect, digest_of, find
 from analytics.replies import Ledger
 from analytics.rows import GameRows
 from analytics.tables import Tables, TablesBuilder, joined
@@ -125,7 +125,11 @@ def gather(
     """
     criteria = criteria or Criteria()
     collection = collect(
-        paths, criteria.roles, as_recorded=criteria.as_recorded, played_again=criteria.include_played_again
+        paths,
+        criteria.roles,
+        as_recorded=criteria.as_recorded,
+        played_again=criteria.include_played_again,
+        digest=kept_digest if cached else digest_of,
     )
     batches = [
         SourceBatch(tuple(sources), _blocks_of(sources, collection.blocks), criteria)

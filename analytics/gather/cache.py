@@ -23,10 +23,10 @@ import msgpack
 import analytics
 import wolfbus
 from analytics.gather.reading import Criteria
-from analytics.gather.sources import FileNote, Source
+from analytics.gather.sources import FileNote, Source, digest_of
 from analytics.replies import Ledger
 from analytics.tables import Tables, restored
-from wolfbus.files.cache import Cache, hash_of
+from wolfbus.files.cache import Cache, cache_in, hash_of
 from wolfbus.record.published_log import meta_beside
 
 T = TypeVar("T")
@@ -112,6 +112,23 @@ class SourceBatch:
             return []
         meta = (self.criteria.roles or meta_beside(source.path)) if source.kind == "paper" else None
         return [source.path] if meta is None else [source.path, meta]
+
+
+def kept_digest(path: Path) -> str | None:
+    """Return what `digest_of` does, from the cache beside a record that has been read for it before."""
+    cache = cache_in(path.parent)
+    try:
+        key = hash_of(program(), hash_of_file(path))
+    except OSError:
+        return None
+    name = f"digest-{hash_of(path.name).hex()[:24]}"
+    content = None if cache is None else cache.recall(name, key)
+    if content is not None:
+        return content.decode() or None
+    digest = digest_of(path)
+    if cache is not None:
+        cache.keep(name, key, (digest or "").encode())
+    return digest
 
 
 def keep(cache: Cache, batch: SourceBatch, key: bytes | None, result: BatchResult) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -263,8 +263,23 @@ class Collection:
         return {study.id: study.manifest for study in self.studies}
 
 
+def digest_of(path: Path) -> str | None:
+    """Return the digest of a game that was played to its end, and whose every line holds; None of any other."""
+    try:
+        with closing(open_lines(path)) as lines:
+            checked = read_checked(lines, lenient=True)
+    except RecordError:
+        return None
+    return checked.digest if checked.problem is None and checked.ended is not None else None
+
+
 def collect(
-    paths: Sequence[str | Path], roles: Path | None = None, *, as_recorded: bool = False, played_again: bool = False
+    paths: Sequence[str | Path],
+    roles: Path | None = None,
+    *,
+    as_recorded: bool = False,
+    played_again: bool = False,
+    digest: Callable[[Path], str | None] = digest_of,
 ) -> Collection:
     """Return what there is to read in folders and files; see `find`.
 
@@ -277,6 +292,7 @@ def collect(
         roles: run_meta.json of published logs; None to look beside each.
         as_recorded: whether published logs are to be read as the paper's code stored them.
         played_again: whether to read such games, too.
+        digest: gives what `digest_of` does.
 
     Raises:
         RecordError: as `find` does; or annotations beside a file cannot be read.
@@ -306,7 +322,7 @@ def collect(
             refused.append(FileNote(str(source.path), source.game, 0, False, problem))
         else:
             files.append(source)
-    again = {} if played_again else _played_again(files)
+    again = {} if played_again else _played_again(files, digest)
     refused += again.values()
     files = [source for source in files if source.path not in again]
     planned = {
@@ -318,10 +334,11 @@ def collect(
     return Collection(tuple(files), tuple(refused), tuple(studies), planned)
 
 
-def _played_again(sources: Iterable[Source]) -> dict[Path, FileNote]:
+def _played_again(sources: Iterable[Source], digest: Callable[[Path], str | None]) -> dict[Path, FileNote]:
     """Return a note on each game of no study that is another one played again, by the path of its record.
 
-    Only games that were dealt alike are read for it. Those of a study are all counted, for it planned each of them:
+    Only games that were dealt alike are read for it, and those of a study only if it noted no digest: whether a record
+    still is what was noted is seen when it is measured. All games of a study are counted, for it planned each of them:
     that what it varies changes nothing is a result.
     """
     by_seed: dict[str, list[Source]] = {}
@@ -334,24 +351,15 @@ def _played_again(sources: Iterable[Source]) -> dict[Path, FileNote]:
             continue
         first: dict[str, Path] = {}
         for source in sorted(dealt_alike, key=lambda source: source.noted is None):
-            digest = _digest(source.path)
-            if digest is None:
+            noted = None if source.noted is None else source.noted.digest
+            found = noted or digest(source.path)
+            if found is None:
                 continue
-            other = first.setdefault(digest, source.path)
+            other = first.setdefault(found, source.path)
             if other != source.path and source.noted is None:
-                problem = f"the same game as {other}, played again (digest {digest[:12]}…); it is counted once"
+                problem = f"the same game as {other}, played again (digest {found[:12]}…); it is counted once"
                 notes[source.path] = FileNote(str(source.path), source.game, 0, False, problem)
     return notes
-
-
-def _digest(path: Path) -> str | None:
-    """Return the digest of a game that was played to its end, and whose every line holds; None of any other."""
-    try:
-        with closing(open_lines(path)) as lines:
-            checked = read_checked(lines, lenient=True)
-    except RecordError:
-        return None
-    return checked.digest if checked.problem is None and checked.ended is not None else None
 
 
 def _by_game(folder: Path) -> dict[str | None, tuple[Annotations, ...]]:

@@ -246,6 +246,12 @@ class NotedGame:
         return tuple(note["head"] for note in self.notes.values() if "head" in note)
 
     @property
+    def digest(self) -> str | None:
+        """The digest that is noted; None where none is, or manifest and journal have different ones."""
+        digests = {note["digest"] for note in self.notes.values() if "digest" in note}
+        return digests.pop() if len(digests) == 1 else None
+
+    @property
     def agrees(self) -> bool:
         """Whether manifest and journal note the same of how the game ended, its head included."""
         first, *others = [{name: note.get(name) for name in _NOTED} for note in self.notes.values()] or [{}]

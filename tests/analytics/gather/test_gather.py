@@ -122,6 +122,52 @@ def test_a_game_of_no_study_that_was_played_twice_counts_once_and_verifies_twice
     assert len(gather([folder]).tables.ids) == 6
 
 
+@pytest.fixture
+def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """For whose sake a record was read from its beginning to its end, so far."""
+    from wolfbus.record.reader import read_checked
+
+    reads: list[str] = []
+
+    def counted(module: str, *words: object, **options: object) -> object:
+        reads.append(module)
+        return read_checked(*words, **options)
+
+    for module in ("reading", "sources"):
+        monkeypatch.setattr(f"analytics.gather.{module}.read_checked", partial(counted, module))
+    return reads
+
+
+def test_a_game_whose_digest_its_study_noted_is_not_read_once_more_for_it(tmp_path: Path, whole_reads: list[str]):
+    planned = wolfbus.play("scripted*8", seed=1, out=tmp_path / "study", game="planned")
+    into_study(tmp_path / "study", games=[{"game": "planned", "state": "ended", "digest": planned.digest}])
+    wolfbus.play("scripted*8", seed=1, out=tmp_path / "loose", game="alike")
+    whole_reads.clear()
+    gathered = gather([tmp_path])
+    # the one that no study knows is read for its digest, the other to be measured
+    assert whole_reads == ["sources", "reading"]
+    (note,) = gathered.problems
+    assert note.problem is not None
+    assert note.problem.startswith(f"the same game as {tmp_path}/study/records/planned.ndjson, played again")
+    assert [note.counted for note in gathered.files] == [False, True]
+
+
+def test_a_record_is_not_read_again_for_its_digest_where_the_cache_answers(folder: Path, whole_reads: list[str]):
+    wolfbus.play("scripted*6,random*2", seed=1, out=folder, game="alike")
+    whole_reads.clear()
+    first = gather([folder], cached=True)
+    assert whole_reads == ["sources"] * 2 + ["reading"] * 4
+    whole_reads.clear()
+    second = gather([folder], cached=True)
+    assert whole_reads == []
+    assert second.files == first.files
+    # what changed is read
+    path = folder / "alike.ndjson"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    assert len(gather([folder], cached=True).tables.ids) == 5
+    assert whole_reads[0] == "sources"
+
+
 def test_of_two_files_of_a_game_the_whole_one_is_read(folder: Path):
     expected = gather([folder])
     shutil.copy(folder / "1.ndjson", folder / "whole.ndjson")
