@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from math import isnan
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from analytics import Result
 from analytics.rows.fields import Column
+from wolfbus.game.roles import roles_among
+from wolfbus.game.vocabulary import Role
 
 Observers: TypeAlias = Literal["uninformed", "all", "none"]
 """Whose judgements, votes or suspicion count: of those who have to find out whether the target is a Werewolf; of all,
@@ -145,6 +148,11 @@ class Results(Sequence[ResultRow]):
         texts = (row.group for row in self._rows if row.metric == metric and row.observers == observers)
         groups = (group_of(text) for text in texts if text.startswith(f"{axis}:"))
         return [group[axis] for group in groups if len(group) == 1]
+
+    @cached_property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles that tables tell apart: all of ours, and those of other tables that somebody here has."""
+        return roles_among({group_of(row.group)["role"] for row in self._rows if row.metric == "seats"})
 
     def as_json(self) -> list[Result]:
         """Return the rows as plain values."""

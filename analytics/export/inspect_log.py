@@ -30,7 +30,7 @@ from analytics.gather.reading import checks
 from wolfbus import __version__
 from wolfbus.files.canonical import canonical, sha256_hex
 from wolfbus.game.config import rules_text
-from wolfbus.game.vocabulary import ROLES
+from wolfbus.game.roles import TABLE_ROLES
 
 TASK: Final = "wolf"
 """Name of the task in Inspect."""
@@ -216,7 +216,7 @@ class LogBuilder:
         ident = sha256_hex(self.name.encode(), self._digest.encode())[:22]
         roles = {
             role: [model.ModelConfig(model=name) for name in sorted(self._roles[role])]
-            for role in ROLES
+            for role in TABLE_ROLES
             if role in self._roles
         }
         facts = {name: self.manifest[name] for name in _FACTS if name in self.manifest}

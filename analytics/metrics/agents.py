@@ -15,7 +15,6 @@ from analytics.metrics.study import Scope, Study, rows_of
 from analytics.metrics.sums import share
 from analytics.metrics.suspicion import suspected
 from analytics.results import EVERYBODY, NOBODY, UNINFORMED, ResultRow, Results, group_text
-from wolfbus.game.vocabulary import ROLES
 
 _ACTS: Final = (
     "deception_rate",
@@ -67,14 +66,14 @@ def seat_rows(study: Study) -> Iterator[ResultRow]:
     for agent in study.agents:
         seats = study.tables.seats.filter(pl.col("agent").cast(pl.String) == agent)
         yield ResultRow("games_played", group_text({"agent": agent}), NOBODY, seats["game"].n_unique())
-        for role in ROLES:
+        for role in study.roles:
             count = int((seats["role"].cast(pl.String) == role).sum())
             yield ResultRow("seats", group_text({"role": role, "agent": agent}), NOBODY, count)
 
 
 def seats_of(results: Results, agent: str) -> Result:
     """Return in how many games and seats an agent played, and as what."""
-    roles = {role: results.count("seats", role=role, agent=agent) for role in ROLES}
+    roles = {role: results.count("seats", role=role, agent=agent) for role in results.roles}
     return {"games": results.count("games_played", agent=agent), "seats": sum(roles.values()), "roles": roles}
 
 

@@ -13,12 +13,20 @@ from analytics.metrics.headlines import HEADLINES, Headline
 from analytics.metrics.primary import described
 from analytics.metrics.recalibration import KINDS, MEASURES, RULES
 from analytics.metrics.scores import SCORES, SUFFIX, Score, Scored, by_role, reliability
-from analytics.metrics.selections import FLAGS, OVERALL, RECEIVED, confusion, group_named, production_groups, rounds_of
+from analytics.metrics.selections import (
+    FLAGS,
+    RECEIVED,
+    confusion,
+    group_named,
+    production_groups,
+    rounds_of,
+    with_overall,
+)
 from analytics.metrics.statements import HONESTY
 from analytics.metrics.study import Study
 from analytics.results import EVERYBODY, NOBODY, UNINFORMED, Observers, Results, group_of
 from analytics.rows import CLAIMS
-from wolfbus.game.vocabulary import DECEPTIONS, ROLES
+from wolfbus.game.vocabulary import DECEPTIONS
 
 
 def truth(study: Study, results: Results) -> Result:
@@ -48,8 +56,11 @@ def truth(study: Study, results: Results) -> Result:
     return {
         "overall": _honesty(results),
         "by_agent": {name: _honesty(results, speaking=name) for name in study.agents if _spoke(results, name)},
-        "by_role": {role: _honesty(results, role=role) for role in ROLES},
-        "detection": {**_grounds(results), "by_observer": {role: _grounds(results, role=role) for role in ROLES}},
+        "by_role": {role: _honesty(results, role=role) for role in results.roles},
+        "detection": {
+            **_grounds(results),
+            "by_observer": {role: _grounds(results, role=role) for role in results.roles},
+        },
     }
 
 
@@ -182,8 +193,8 @@ def _table4(study: Study, results: Results, score: Score) -> Result:
 
     return {
         "overall": row(beside["overall"]),
-        "by_observer": {role: row(beside["by_observer"][role], role=role) for role in ROLES},
-        "by_speaker": {role: row(beside["by_speaker"][role], target=role) for role in ROLES},
+        "by_observer": {role: row(beside["by_observer"][role], role=role) for role in results.roles},
+        "by_speaker": {role: row(beside["by_speaker"][role], target=role) for role in results.roles},
     }
 
 
@@ -207,7 +218,7 @@ def intervals(_study: Study, results: Results) -> Result:
     def of_score(score: Score, **group: str) -> Result:
         return {name: ends(f"{name}{SUFFIX[score]}", EVERYBODY, **group) for name in _TABLE4}
 
-    groups = {name: group_named("role", name) for name in OVERALL}
+    groups = {name: group_named("role", name) for name in with_overall(results)}
     measures = [name for name in MEASURES if name != "n"]
     return {
         "table1": {
@@ -215,14 +226,16 @@ def intervals(_study: Study, results: Results) -> Result:
             for name, group in groups.items()
         },
         "table2": {
-            observer: {target: ends("final_suspicion", EVERYBODY, observer=observer, target=target) for target in ROLES}
-            for observer in ROLES
+            observer: {
+                target: ends("final_suspicion", EVERYBODY, observer=observer, target=target) for target in results.roles
+            }
+            for observer in results.roles
         },
         "table4": {
             score: {
                 "overall": of_score(score),
-                "by_observer": {role: of_score(score, role=role) for role in ROLES},
-                "by_speaker": {role: of_score(score, target=role) for role in ROLES},
+                "by_observer": {role: of_score(score, role=role) for role in results.roles},
+                "by_speaker": {role: of_score(score, target=role) for role in results.roles},
             }
             for score in SCORES
         },

@@ -21,7 +21,7 @@ from analytics.metrics.study import Family, Scope, Study, Units, rows_of
 from analytics.metrics.sums import Figure, Sums
 from analytics.results import EVERYBODY, NOBODY, UNINFORMED, Observers, ResultRow
 from wolfbus.errors import ConfigError
-from wolfbus.game.vocabulary import ROLES
+from wolfbus.game.vocabulary import ROLES, Role
 
 Unit: TypeAlias = Literal["share", "probability", "score", "points"]
 Better: TypeAlias = Literal["high", "low"] | None
@@ -73,10 +73,9 @@ class Headline:
         """Return what it is over: of pairs what is asked for."""
         return over if self.pairs else NOBODY
 
-    def spread(self) -> Iterator[Headline]:
-        """Yield it, and it by role."""
-        yield self
-        for role in ROLES if self.by_role else ():
+    def of_roles(self, roles: Iterable[Role]) -> Iterator[Headline]:
+        """Yield it by role, if it is told so."""
+        for role in roles if self.by_role else ():
             yield replace(self, name=f"{self.name}/{role}", label=f"{self.label}, by a {role}", role=role)
 
 
@@ -226,8 +225,10 @@ def _all() -> Iterator[Headline]:
     yield from _comprehension()
 
 
-HEADLINES: Final[dict[str, Headline]] = {headline.name: headline for about in _all() for headline in about.spread()}
-"""All by name, those of a role as ``name/role``."""
+HEADLINES: Final[dict[str, Headline]] = {
+    headline.name: headline for about in _all() for headline in (about, *about.of_roles(ROLES))
+}
+"""All by name, those of a role as ``name/role``; of roles of other tables there are rows, and no metric is named."""
 
 
 def check_metric(name: str) -> str:
@@ -272,6 +273,9 @@ def headline_rows(study: Study, names: Iterable[str] | None = None, agent: str |
         agent: only what this agent does counts, over uninformed pairs.
     """
     chosen = headlines_of(names)
+    if names is None:
+        others = study.roles[len(ROLES) :]
+        chosen += [of_role for about in chosen if about.role is None for of_role in about.of_roles(others)]
     within = {} if agent is None else {"agent": agent}
     for over in (UNINFORMED, EVERYBODY) if agent is None else (UNINFORMED,):
         asked_for = [headline for headline in chosen if headline.pairs or over == UNINFORMED]

@@ -25,7 +25,6 @@ from analytics.metrics.formulas import BINS, Array, Formula, Parts, bins_of
 from analytics.metrics.study import Family, Scope, Study, rows_of
 from analytics.metrics.sums import Figure, Sums
 from analytics.results import EVERYBODY, PAIRS, Group, ResultRow
-from wolfbus.game.vocabulary import ROLES
 
 Score: TypeAlias = Literal["suspicion", "before"]
 """What is held against self-labels: the suspicion s of a judgement, or D of observer and speaker before it."""
@@ -261,7 +260,7 @@ def scores(
         # what is held against each other has the bins of all together
         studies = [study] if scope.own_bins or scope.beside is None else [study, scope.beside]
         common = Division.of([scored(Scope(other, scope.observers).judged, score, truth) for other in studies], bins_of)
-    for role in (None, *ROLES):
+    for role in (None, *study.roles):
         rows = scored(frame if role is None else frame.filter(pl.col(by) == role), score, truth)
         own_bins = Division.of([rows], bins_of) if common is None else common
         yield ScoreSums(
@@ -355,7 +354,7 @@ def by_role(study: Study, score: Score, figure: Callable[[Scored], Any], sides: 
     frame = study.judged
     columns = {side: "observer_role" if side == "observer" else "target_role" for side in sides}
     return {"overall": figure(_whole(score, study))} | {
-        f"by_{side}": {role: figure(scored(frame.filter(pl.col(column) == role), score)) for role in ROLES}
+        f"by_{side}": {role: figure(scored(frame.filter(pl.col(column) == role), score)) for role in study.roles}
         for side, column in columns.items()
     }
 

@@ -17,10 +17,8 @@ from analytics.metrics.statements import SOURCES
 from analytics.metrics.study import Study
 from analytics.results import EVERYBODY, PAIRS, Observers, Results, group_of
 from analytics.rows import CLAIMS, HOW, NIGHTS, PROTOCOLS, VERDICTS
-from wolfbus.game.vocabulary import ASSESSMENT_TIMES, DECEPTIONS, LABEL_TIMES, ROLES
+from wolfbus.game.vocabulary import ASSESSMENT_TIMES, DECEPTIONS, LABEL_TIMES
 
-OVERALL: Final = (*ROLES, "overall")
-"""Rows of tables by role."""
 FLAGS: Final = (
     "accuracy",
     "precision",
@@ -47,6 +45,11 @@ def over_both(section: Callable[[Results, Observers], Result]) -> Section:
         return {**uninformed, "all_observers": everybody}
 
     return both
+
+
+def with_overall(results: Results) -> tuple[str, ...]:
+    """Return the names of the rows of a table by role."""
+    return (*results.roles, "overall")
 
 
 def group_named(axis: str, name: str) -> dict[str, str]:
@@ -153,7 +156,7 @@ def table1(_study: Study, results: Results) -> Result:
             },
             **_received(results, **group_named("role", name)),
         }
-        for name in OVERALL
+        for name in with_overall(results)
     }
 
 
@@ -220,7 +223,7 @@ def table3(_study: Study, results: Results) -> Result:
     - ``dprime`` = z(hit rate) - z(false-alarm rate) and ``criterion`` = minus their mean, with the log-linear
       correction: 0.5 more of each count, 1 more of each total.
     """
-    return {name: confusion(results, EVERYBODY, **group_named("role", name)) for name in OVERALL}
+    return {name: confusion(results, EVERYBODY, **group_named("role", name)) for name in with_overall(results)}
 
 
 _OF_HEADLINE: Final = (
@@ -269,7 +272,7 @@ def table2(_study: Study, results: Results) -> Result:
         pairs = results.count("final_pairs", EVERYBODY, observer=observer, target=target)
         return {"mean": row.value, "n": row.n, "pairs": pairs}
 
-    return {observer: {target: cell(observer, target) for target in ROLES} for observer in ROLES}
+    return {observer: {target: cell(observer, target) for target in results.roles} for observer in results.roles}
 
 
 @over_both
@@ -306,9 +309,9 @@ def figure1(results: Results, observers: Observers) -> Result:
         share, n = row.value or 0.0, row.n or 0
         flagged.append({"round": round_, "share": row.value, "flagged": round(share * n), "n": n})
     return {
-        "suspicion": {role: line(role, "suspicion", "mean") for role in ROLES},
-        "raw": {role: line(role, "raw_suspicion", "mean") for role in ROLES},
-        "moved": {role: moved(role) for role in ROLES},
+        "suspicion": {role: line(role, "suspicion", "mean") for role in results.roles},
+        "raw": {role: line(role, "raw_suspicion", "mean") for role in results.roles},
+        "moved": {role: moved(role) for role in results.roles},
         "flagged": flagged,
     }
 
@@ -335,7 +338,7 @@ def trends(results: Results, observers: Observers) -> Result:
     Over uninformed pairs; ``all_observers``: the same over all, as in the paper.
     """
     slopes = {}
-    for role in ROLES:
+    for role in results.roles:
         slope = results.row("suspicion_slope", observers, target=role).estimate()
         means = results.row("slope_of_means", observers, target=role)
         reading = {"paper_reading": means.value, "paper_reading_rounds": means.n}

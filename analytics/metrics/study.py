@@ -18,6 +18,8 @@ from analytics.metrics.sums import Figure, Sums
 from analytics.results import UNINFORMED, Group, Observers, ResultRow, defined, group_text
 from analytics.rows import HOW
 from analytics.tables import Tables
+from wolfbus.game.roles import roles_among
+from wolfbus.game.vocabulary import Role
 
 Made = TypeVar("Made")
 
@@ -60,6 +62,11 @@ class Study:
             self._cache[key] = make()
         value: Made = self._cache[key]
         return value
+
+    @cached_property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles that tables tell apart: all of ours, and those of other tables that somebody here has."""
+        return roles_among(self.tables.seats["role"].cast(pl.String).unique().to_list())
 
     @cached_property
     def statements(self) -> pl.DataFrame:

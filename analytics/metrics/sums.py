@@ -18,8 +18,7 @@ import polars as pl
 from analytics.metrics.formulas import Array, Formula, Parts, quotient
 from analytics.results import Group
 from analytics.tables import words_of
-from wolfbus.game.roles import TABLE_ROLES
-from wolfbus.game.vocabulary import ROLES
+from wolfbus.game.roles import TABLE_ROLES, roles_among
 
 Axes = Mapping[str, str]
 """What groups are told apart by: the column behind each axis."""
@@ -133,10 +132,10 @@ def _coded(column: pl.Series) -> tuple[Sequence[Any], Array]:
     if column.dtype == pl.Boolean:
         codes = column.cast(pl.Int64)
     elif isinstance(column.dtype, pl.Enum):
-        words, codes = column.dtype.categories.to_list(), column.to_physical().cast(pl.Int64)
+        words = column.dtype.categories.to_list()
         if tuple(words) == TABLE_ROLES:
-            # roles of other tables stand behind ours, and count where somebody has one
-            words = words[: max(len(ROLES), 1 + max(codes.drop_nulls().to_list(), default=0))]
+            words = list(roles_among(column.cast(pl.String).unique().to_list()))
+        codes = column.cast(pl.Enum(words)).to_physical().cast(pl.Int64)
     elif column.dtype == pl.Categorical:
         words = words_of(column)
         codes = column.cast(pl.Enum(words)).to_physical().cast(pl.Int64)

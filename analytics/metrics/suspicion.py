@@ -85,7 +85,7 @@ def course_rows(study: Study) -> Iterator[ResultRow]:
         yield from _points("raw_suspicion", observers, _means(scope.judged.filter(pl.col("suspicion").is_not_null())))
         for name, moved in _moved(rounds, lines).items():
             yield from _points(f"moved_{name}", observers, moved)
-        yield from _trends(observers, lines)
+        yield from _trends(study, observers, lines)
 
 
 def _means(rows: pl.DataFrame) -> pl.DataFrame:
@@ -133,15 +133,15 @@ def _moved(rounds: pl.DataFrame, lines: pl.DataFrame) -> dict[str, pl.DataFrame]
     }
 
 
-def _trends(observers: Observers, lines: pl.DataFrame) -> Iterator[ResultRow]:
+def _trends(study: Study, observers: Observers, lines: pl.DataFrame) -> Iterator[ResultRow]:
     """Yield slopes per round, and the first round in which Werewolves and Villagers are told apart.
 
     ``suspicion_slope``: the median over games of at least two rounds of the Theil-Sen slope within the game; games are
     resampled, not blocks. ``slope_of_means`` is the slope of the per-round means over games, as in the paper.
     ``suspicion_difference``: by round, the mean paired difference Werewolf - Villager.
     """
-    of_games: dict[str, dict[int, list[tuple[int, float]]]] = {role: {} for role in ROLES}
-    for game, role, round_, mean in lines.filter(pl.col("target_role").is_in(ROLES)).rows():
+    of_games: dict[str, dict[int, list[tuple[int, float]]]] = {role: {} for role in study.roles}
+    for game, role, round_, mean in lines.rows():
         of_games[role].setdefault(game, []).append((round_, mean))
     reason = "there are no games of at least two rounds with such suspicion"
     for role, games in of_games.items():

@@ -26,7 +26,8 @@ from wolfbus.claims import kind_of
 from wolfbus.files.document import Block, Figure, LinkText, Part, Section, TableBlock
 from wolfbus.files.formats import percent, quantity
 from wolfbus.files.printable import visible, words
-from wolfbus.game.vocabulary import DECEPTIONS, ROLES
+from wolfbus.game.roles import roles_among
+from wolfbus.game.vocabulary import DECEPTIONS
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import ScoredClaim
 
@@ -128,7 +129,7 @@ class Index:
     def _choices(self, context: Context) -> Iterator[tuple[str, str, Iterable[tuple[str, str]]]]:
         """Yield what statements can be filtered by: name, title, values with their labels."""
         agents = [(str(place), name) for place, name in enumerate(context.names)]
-        roles = [(role, role) for role in ROLES]
+        roles = [(role, role) for role in roles_among({entry.row.role for entry in self._entries})]
         yield "role", "Speaker's role", roles
         yield "agent", "Speaker's agent", agents
         yield "label", "Self-label", [("deceptive", "deceptive"), ("truthful", "truthful")]

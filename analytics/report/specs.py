@@ -56,12 +56,12 @@ class ColumnSpec(PackageData):
     wide: bool = False
     each_role: bool = False
 
-    def spread(self) -> tuple[ColumnSpec, ...]:
-        """Return the columns that this one stands for."""
+    def spread(self, roles: Iterable[str]) -> tuple[ColumnSpec, ...]:
+        """Return the columns that this one stands for, in findings with these roles."""
         if not self.each_role:
             return (self,)
         spec = self.model_dump_json()
-        return tuple(ColumnSpec.model_validate_json(spec.replace("{column}", role)) for role in ROLES)
+        return tuple(ColumnSpec.model_validate_json(spec.replace("{column}", role)) for role in roles)
 
 
 class LineSpec(PackageData):
@@ -141,6 +141,11 @@ class Line(NamedTuple):
     path: str = ""
 
 
+def roles_of(findings: Result) -> tuple[str, ...]:
+    """Return the roles that tables of findings tell apart."""
+    return tuple(findings.get("table2") or ROLES)
+
+
 @functools.cache
 def specs(file: str) -> Specs:
     """Return what a file holds."""
@@ -189,7 +194,9 @@ def table(
     if lines is None:
         lines = _lines(spec, findings, context, rows, words)
     declared = spec.columns or specs(file).tables[spec.like].columns
-    columns = [column for group in declared for column in group.spread() if column.name not in without]
+    columns = [
+        column for group in declared for column in group.spread(roles_of(findings)) if column.name not in without
+    ]
     heads = (TableColumn(column.name, column.wide) for column in columns)
     table_rows = tuple(
         Row(line.head, tuple(_cell(column, line, findings, context, words) for column in columns), line.total)

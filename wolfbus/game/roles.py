@@ -6,8 +6,8 @@ nights are made from there. ``other_roles.toml`` has the roles of other tables, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from collections.abc import Collection, Mapping
+from typing import Final, Literal, TypeAlias, cast
 
 from pydantic import RootModel
 
@@ -125,6 +125,16 @@ def table_role(word: str, team: Team | None) -> str | None:
     role = _TABLE_WORDS.get(" ".join(word.casefold().replace("_", " ").split()))
     others = {"villagers": "Other villager", "werewolves": "Other accomplice"}
     return role or (None if team is None else others[team])
+
+
+def roles_among(names: Collection[str]) -> tuple[Role, ...]:
+    """Return the roles that tables tell apart where somebody has these: ours, and those of other tables among them."""
+    return tuple(cast("Role", name) for name in TABLE_ROLES if name in FACTS or name in names)
+
+
+def plural_of(role: Role) -> str:
+    """Return what several of a role are called, one of another table among them."""
+    return FACTS[role].plural if role in FACTS else f"{role}s"
 
 
 def team_of(role: Role) -> Team:

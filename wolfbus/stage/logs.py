@@ -15,7 +15,7 @@ from wolfbus.errors import ConfigError
 from wolfbus.foreign.events import recorded_of
 from wolfbus.foreign.kinds.wolf import log_of
 from wolfbus.foreign.log import ForeignLog, is_foreign_log, read_foreign_log
-from wolfbus.game.roles import FACTS
+from wolfbus.game.roles import plural_of
 from wolfbus.record.line import Recorded
 from wolfbus.record.published_log import is_paper_log, meta_beside, read_paper_log
 from wolfbus.record.reader import open_lines
@@ -77,7 +77,4 @@ def log_in(path: Path) -> ShownLog | None:
 
 def _roles(log: ForeignLog) -> list[Mapping[str, Any]]:
     counts = Counter(seat.as_role for seat in log.head.seats)
-    return [
-        {"role": role, "plural": FACTS[role].plural if role in FACTS else f"{role}s", "number": number}
-        for role, number in counts.items()
-    ]
+    return [{"role": role, "plural": plural_of(role), "number": number} for role, number in counts.items()]

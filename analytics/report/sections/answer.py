@@ -42,7 +42,7 @@ from wolfbus.files.document import (
 )
 from wolfbus.files.formats import count, in_unit, listed, percent, quantity
 from wolfbus.files.printable import words
-from wolfbus.game.roles import FACTS
+from wolfbus.game.roles import plural_of
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
 _SCALE: Final = {DETECTION: ("AUC of suspicion", "score"), "concealment": ("d′", "logit")}
@@ -265,9 +265,7 @@ def _deceived(findings: Result) -> str:
     if overall.get("rate") is None:
         return phrase("answer/not_deceived")
     roles = look(findings, "production", "by_role") or {}
-    rates = [
-        f"{FACTS[role].plural} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None
-    ]
+    rates = [f"{plural_of(role)} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None]
     return phrase(
         "answer/deceived",
         rate=with_interval({**metric(findings, "deception_rate"), "value": overall["rate"]}),

@@ -19,7 +19,7 @@ from analytics.figures.curves import SCORE_WORDS, reliability, roc
 from analytics.figures.tables import confusion, production_by_role, suspicion_heatmap, win_shares
 from analytics.metrics.bootstrap import mean_interval
 from analytics.report.context import Context, Selection, drawing, metric, over_all, value_cell
-from analytics.report.specs import Line, phrase, table
+from analytics.report.specs import Line, phrase, roles_of, table
 from wolfbus.claims import kind_named
 from wolfbus.files.document import Block, Cell, Heading, Section, TableBlock, note, plain
 from wolfbus.files.formats import UNDEFINED, count, in_unit, number, percent, quantity
@@ -294,7 +294,7 @@ def figure1(findings: Result, context: Context) -> Section:
 def _points(findings: Result, context: Context, data: Result, name: str, caption: str) -> TableBlock:
     flags = {row["round"]: row for row in data.get("flagged") or ()}
     smoothed, raw = (
-        {(role, point["round"]): point for role in ROLES for point in look(data, kind, role) or ()}
+        {(role, point["round"]): point for role in roles_of(findings) for point in look(data, kind, role) or ()}
         for kind in ("suspicion", "raw")
     )
     lines = []
@@ -303,7 +303,7 @@ def _points(findings: Result, context: Context, data: Result, name: str, caption
             (f"Round {round_}", smoothed, flags.get(round_) or {}),
             ("… as it was given, not smoothed", raw, {"share": Cell(UNDEFINED)}),
         ):
-            cells = {role: _point(points.get((role, round_)), role, round_) for role in ROLES}
+            cells = {role: _point(points.get((role, round_)), role, round_) for role in roles_of(findings)}
             lines.append(Line(Cell(words), {**cells, **flag}, {"round": round_}))
     return table("rounds/points", findings, context, lines=lines, name=name, caption=caption)
 
