@@ -7,6 +7,7 @@ of everything. Values that are anybody's words, as names of agents are, come las
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -31,6 +32,7 @@ Group: TypeAlias = Mapping[str, Any]
 """Whose figure it is: values by axis; empty for everything."""
 
 ALL: Final = "all"
+_NEXT_AXIS: Final = re.compile(r" (?=\w+:)")
 _ANY_WORDS: Final = frozenset({"agent", "process", "name", "speaking", "annotator", "between"})
 """Axes whose values may hold anything; a group has one of them at most."""
 
@@ -50,7 +52,9 @@ def group_of(text: str) -> dict[str, str]:
         if axis in _ANY_WORDS:
             group[axis], rest = rest, ""
         else:
-            group[axis], _, rest = rest.partition(" ")
+            # a role of another table may be two words
+            group[axis], *more = _NEXT_AXIS.split(rest, 1)
+            rest = "".join(more)
     return group
 
 

@@ -200,3 +200,33 @@ def test_a_log_for_inspect_has_the_nights_and_votes_of_a_game_of_another_table(f
     ]
     assert len({message.id for message in sample.messages}) == len(sample.messages)
     assert sample.input == "A game of Werewolf at another table, whose log does not hold the rules."
+
+
+def rows_by_role(page: str, caption: str) -> list[str]:
+    """The heads of a table's rows."""
+    table = page.partition(caption)[2].partition("\n\n| ")[2].partition("\n\n")[0]
+    return [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[1:]]
+
+
+def test_tables_by_role_have_the_roles_that_somebody_has_and_no_others(file_of, tmp_path, imported, capsys):
+    source = tmp_path / "table.csv"
+    source.write_text(TABLE, encoding="utf-8")
+    imported("table", source)
+    imported("kaggle", file_of("kaggle"), out="ours")
+    ours = ["Villager", "Werewolf", "Seer", "Doctor"]
+    of_logs = {"logs": [*ours, "Possessed", "Medium", "Other villager"], "ours": ours}
+    for folder, roles in of_logs.items():
+        page = tmp_path / f"{folder}.md"
+        capsys.readouterr()
+        assert run(["report", str(tmp_path / folder), "--json", "--md", str(page)]) == 0
+        findings = json.loads(capsys.readouterr().out)
+        assert list(findings["truth"]["by_role"]) == roles
+        assert list(findings["table2"]) == list(findings["table2"]["Seer"]) == roles
+        assert sum(who["seats"] for who in findings["agents"].values()) == (7 if folder == "logs" else 5)
+        assert [row for row in rows_by_role(page.read_text("utf-8"), "Table 1") if row in roles] == roles
+    capsys.readouterr()
+    assert run(["export", "csv", str(tmp_path / "logs"), "--out", str(tmp_path / "tables")]) == 0
+    with (tmp_path / "tables" / "results.csv").open(encoding="utf-8", newline="") as file:
+        lies = {row["group"]: row["value"] for row in csv.DictReader(file) if row["metric"] == "lies"}
+    assert lies["role:Possessed"] == lies["role:Medium"] == "1.0"
+    assert "role:Witch" not in lies

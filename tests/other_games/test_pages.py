@@ -139,3 +139,15 @@ def test_a_folder_of_logs_is_served_and_searched(tmp_path, file_of, imported):
         assert "proof" not in page
         found = data(url, "/library.json?q=bea+lies")["games"]
         assert len(found) == 2
+
+
+def test_a_page_says_that_a_log_does_not_tell_how_many_votes_exile(tmp_path, file_of, imported, watched):
+    _, (path,) = imported("kaggle", file_of("kaggle"))
+    with viewed(tmp_path / "logs") as url:
+        seen = watched(f"{url}/g/{path.stem}")
+        seen.press("End")
+        text = seen.page.locator("body").inner_text()
+        assert "how many exile, the log does not tell" in text
+        assert "?" not in text.partition("The votes of day 1")[2].partition("abstain")[0]
+        assert seen.page.locator(".enough").count() == 0
+        assert not [beat for beat in data(url, f"/g/{path.stem}/data.json")["beats"] if "one decides" in str(beat)]

@@ -154,7 +154,8 @@ def _points(gap: float) -> str:
 def _outcome(beat: Beat) -> Iterator[KeyMoment]:
     if beat.exile is not None and beat.exile.seat is not None:
         exiled = beat.exile.seat
-        if beat.exile.votes == beat.exile.needed:
+        # a log of another table does not tell how many are needed, which is 0
+        if beat.exile.votes == beat.exile.needed > 0:
             words = f"{exiled} is exiled by {beat.exile.votes} votes where {beat.exile.needed} are needed: one decides"
             yield KeyMoment(beat.n, "one_vote", exiled, words)
         role = beat.role_of(exiled)
@@ -162,7 +163,7 @@ def _outcome(beat: Beat) -> Iterator[KeyMoment]:
             yield KeyMoment(beat.n, "special_exiled", exiled, f"{exiled}, the {role}, is exiled")
     elif beat.night is not None and beat.night.blocked and beat.night.target is not None:
         saved = beat.night.target
-        yield KeyMoment(beat.n, "kill_blocked", saved, f"a Doctor saves {saved} from the Werewolves")
+        yield KeyMoment(beat.n, "kill_blocked", saved, f"{saved} is protected from the Werewolves")
 
 
 def story(beats: Sequence[Beat]) -> Story | None:

@@ -2,7 +2,7 @@
 import { h, unseen, cut, direction, isolated } from "./dom.js";
 import { face } from "./faces.js";
 import { bars } from "./transcript.js";
-import { pct, whenIs, title, fate } from "./terms.js";
+import { pct, required, whenIs, title, fate } from "./terms.js";
 
 const WAITS = { bid: "bids", speak: "speaks", assess_own: "looks back", assess_other: "judges", vote: "votes" };
 
@@ -141,7 +141,7 @@ export function movers({ beats, beat: current }) {
 export function votes({ beats, beat: current }) {
   const last = beats.findLast((beat) => beat.kind === "tally");
   if (!last) return h("p.soft", "No vote yet.");
-  return [h("p.soft", `Day ${last.round} · ${last.tally.needed || "?"} needed`), bars(last.tally, current.seats)];
+  return [h("p.soft", `Day ${last.round} · ${required(last.tally.needed)}`), bars(last.tally, current.seats)];
 }
 
 const KINDS = { false_seer_claim: "◆", suspicion_rises: "↗", suspicion_drops: "↘", one_vote: "½", special_exiled: "×", kill_blocked: "✚" };

@@ -9,6 +9,11 @@ export function counted(number, noun) {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+// How many votes exile; a log of another table does not tell.
+export function required(needed) {
+  return needed ? `${needed} needed` : "how many exile, the log does not tell";
+}
+
 // Each stands for itself, whichever way its script runs.
 export function listed(names) {
   return names.map((name, place) => [place > 0 && (place < names.length - 1 ? ", " : " and "), h("bdi", name)]);

@@ -2,7 +2,7 @@
 import { h, morph, words, unseen, direction } from "./dom.js";
 import { face } from "./faces.js";
 import { storyParts } from "./story.js";
-import { pct, counted, listed, whenIs, title, result, verdict, day, VERDICTS, REASONS, UNHEARD, LISTENERS } from "./terms.js";
+import { pct, counted, required, listed, whenIs, title, result, verdict, day, VERDICTS, REASONS, UNHEARD, LISTENERS } from "./terms.js";
 
 const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -172,7 +172,7 @@ function night({ round, seats, night: { died, role, target, blocked, moves } }) 
   return h(
     "div.card.dark",
     h("h2", h("span.moon", { "aria-hidden": "true" }), `Night ${round}`),
-    h("p.big", died ? [h("b", died), ` is killed${role ? `: a ${role}` : ""}.`] : blocked ? [`The Werewolves come for `, h("b", target), `, and a Doctor is there. Nobody dies.`] : "Nobody dies."),
+    h("p.big", died ? [h("b", died), ` is killed${role ? `: a ${role}` : ""}.`] : blocked ? [`The Werewolves come for `, h("b", target), `, who is protected. Nobody dies.`] : "Nobody dies."),
     listOfMoves(seats, moves),
   );
 }
@@ -204,9 +204,9 @@ export function bars({ bars: shownBars, needed }, seats) {
     shownBars.map((bar) =>
       h(
         "li",
-        { class: bar.target && bar.voters.length >= needed ? "enough" : null },
+        { class: bar.target && needed && bar.voters.length >= needed ? "enough" : null },
         h("span.for", bar.target ? [face(seats, bar.target), h("b", bar.target)] : h("span.soft", "abstain")),
-        h("span.bar", { "--v": bar.voters.length / most, "--need": needed / most }, h("i"), h("b", bar.voters.length)),
+        h("span.bar", { "--v": bar.voters.length / most, "--need": needed ? needed / most : null }, h("i"), h("b", bar.voters.length)),
         h("small", listed(bar.voters)),
       ),
     ),
@@ -217,7 +217,7 @@ function tally({ round, seats, tally: votes }) {
   const thoughts = votes.ballots.filter((ballot) => ballot.thought || ballot.call != null || UNHEARD[ballot.outcome]);
   return h(
     "div.card",
-    h("h3", `The votes of day ${round} `, h("small", `${votes.needed || "?"} needed`)),
+    h("h3", `The votes of day ${round} `, h("small", required(votes.needed))),
     bars(votes, seats),
     thoughts.length > 0 &&
       h(
@@ -238,7 +238,7 @@ function tally({ round, seats, tally: votes }) {
 }
 
 function exile({ seats, exile: { seat, votes, needed, role } }) {
-  if (!seat) return h("p.event", `Nobody is exiled: ${counted(votes, "vote")} at most, ${needed || "?"} needed.`);
+  if (!seat) return h("p.event", `Nobody is exiled: ${counted(votes, "vote")} at most; ${required(needed)}.`);
   return h("p.event", face(seats, seat), h("span", h("b", seat), ` is exiled by ${counted(votes, "vote")}${role ? `: a ${role}` : ""}.`));
 }
 
