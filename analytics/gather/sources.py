@@ -352,12 +352,12 @@ def _played_again(sources: Iterable[Source], digest: Callable[[Path], str | None
         first: dict[str, Path] = {}
         for source in sorted(dealt_alike, key=lambda source: source.noted is None):
             noted = None if source.noted is None else source.noted.digest
-            found = noted or digest(source.path)
-            if found is None:
+            its_digest = noted or digest(source.path)
+            if its_digest is None:
                 continue
-            other = first.setdefault(found, source.path)
+            other = first.setdefault(its_digest, source.path)
             if other != source.path and source.noted is None:
-                problem = f"the same game as {other}, played again (digest {found[:12]}…); it is counted once"
+                problem = f"the same game as {other}, played again (digest {its_digest[:12]}…); it is counted once"
                 notes[source.path] = FileNote(str(source.path), source.game, 0, False, problem)
     return notes
 

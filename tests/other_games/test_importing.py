@@ -1,5 +1,6 @@
 """`wolfbus import`: games of other tables become logs of one small form."""
 
+import csv
 import hashlib
 import json
 import sys
@@ -125,6 +126,10 @@ BAD = {
     "table": [
         ("g1,vote,Ada,Bea", "g1,vote,Zoe,Bea", "line 13: 'Zoe' has no seat in this game"),
         ("g1,protection,Cleo,Eve", "g1,protection,,Eve", "line 8: protection: the column `seat` is empty"),
+        ("she is a Werewolf.", "she is a Werewolf, I say.", "line 11: more values than columns"),
+        ("g1,killed,Dan", "g1,killed,Don", "line 10: 'Don' has no seat in this game"),
+        ("seat,target", "seat,seat", "line 1: its header has the column `seat` twice"),
+        ("game,event,seat", "game,event,who", "line 1: its header has no column `seat`"),
         ("g1,end,,,,villagers", "g1,end,,,,us", "line 18: result: 'us' is none of villagers, werewolves, nobody"),
         ("game,event,", "game,what,", "line 1: its header has no column `event`"),
         ("Ada,,,Werewolf", "Ada,,,sheep", "line 9: 'sheep' is no result of an inspection"),
@@ -153,6 +158,15 @@ def test_what_is_none_of_a_kind_is_one_line(kind, content, tmp_path, imported, c
     assert imported(kind, path) == (2, [])
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"wolfbus: {path}: ")
+
+
+@pytest.mark.parametrize(("delimiter", "encoding"), [(";", "utf-8-sig"), ("\t", "utf-16"), (",", "utf-16")])
+def test_a_table_is_the_same_game_however_a_spreadsheet_saves_it(delimiter, encoding, tmp_path, file_of, imported):
+    source = file_of("table")
+    saved = tmp_path / "saved.csv"
+    with saved.open("w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows(csv.reader(source.read_text("utf-8").splitlines()))
+    assert imported("table", source) == imported("table", saved)
 
 
 def test_one_bad_file_leaves_the_others(tmp_path, file_of, imported, capsys):

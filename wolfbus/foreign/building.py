@@ -240,6 +240,8 @@ class ForeignLogBuilder:
         return self._night
 
     def _remove(self, name: SeatName) -> None:
+        if name not in self._seats:
+            raise self.error(f"{name!r} has no seat in this game")
         if name in self.living:
             self.living.remove(name)
         else:

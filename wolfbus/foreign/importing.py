@@ -66,6 +66,8 @@ def import_files(kind: str, files: Sequence[Path], folder: Path, roles: Path | N
 
 def _logs_of(kind: str, path: Path, roles: Path | None, left_out: Counter[str]) -> Iterator[ForeignLog]:
     content = read_whole(path, _LONGEST)
+    if not content.strip():
+        raise RecordError("empty; there is no game in it")
     digest = sha256_hex(content)
     builders = list(kind_of(kind).games(ImportSource(path, content, roles)))
     if not any(game.seats for game in builders):

@@ -6,6 +6,7 @@ one; and `games(source)`, which yields a `ForeignLogBuilder` for every game. `KI
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -41,9 +42,17 @@ class ImportSource:
     content: bytes
     roles: Path | None = None
 
+    @property
+    def text(self) -> str:
+        """Its text, without a byte order mark: UTF-8, or UTF-16 where that mark says so. Of bytes that are none there
+        stands a sign for each.
+        """
+        encoding = "utf-16" if self.content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
+        return self.content.decode(encoding, errors="replace")
+
     def lines(self) -> list[str]:
-        """Return its lines, without a byte order mark; of bytes that are no UTF-8 there stands a sign for each."""
-        return self.content.decode("utf-8-sig", errors="replace").splitlines()
+        """Return the lines of its text."""
+        return self.text.splitlines()
 
 
 class ImportKind(Protocol):

@@ -40,7 +40,9 @@ def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
         replay = json.loads(source.content)
         info = replay["info"]
         entries = [entry for step in info["MODERATOR_OBSERVATION"] for entry in _flat(step)]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"no replay of Kaggle's werewolf: not JSON: {error}") from None
+    except (KeyError, TypeError) as error:
         raise RecordError(f"no replay of Kaggle's werewolf: {type(error).__name__} {error}") from None
     reader = _KaggleReader(info.get("GAME_END") or {}, replay.get("configuration") or {})
     for number, entry in enumerate(entries, 1):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from wolfbus.errors import RecordError
@@ -31,7 +32,7 @@ def looks_like(start: bytes) -> bool:
     first = start.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
     if first.startswith(b"{"):
         return b'"event"' in first and b'"seat"' in first and b'"timestamp"' not in first
-    return {b"event", b"seat"} <= {name.strip(b'" \r') for name in first.split(b",")}
+    return {b"event", b"seat"} <= {name.strip(b'" \r') for name in re.split(b"[,;\t]", first)}
 
 
 def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
@@ -58,16 +59,19 @@ def _place(numbered: tuple[int, Row]) -> tuple[float, int]:
 
 def _rows(source: ImportSource) -> Iterator[tuple[int, Row]]:
     """Yield the rows with their lines, all values as text."""
-    text = source.content.decode("utf-8-sig", errors="replace")
+    text = source.text
     if not text.lstrip().startswith("{"):
-        reader = csv.DictReader(text.splitlines(keepends=True), strict=True)
-        if "event" not in (reader.fieldnames or ()):
-            raise RecordError(f"its header has no column `event`; columns are {', '.join(COLUMNS)}", 1)
+        head = text.partition("\n")[0]
+        # where a comma is the decimal point, spreadsheets save with semicolons
+        reader = csv.DictReader(text.splitlines(keepends=True), delimiter=max(",;\t", key=head.count), strict=True)
         try:
+            _check(reader.fieldnames or ())
             for row in reader:
-                yield reader.line_num, {str(name): value or "" for name, value in row.items() if isinstance(value, str)}
+                if None in row:
+                    raise RecordError("more values than columns; quote what holds a comma", reader.line_num)
+                yield reader.line_num, {name: value or "" for name, value in row.items()}
         except csv.Error as error:
-            raise RecordError(f"not CSV: {error}", reader.line_num) from None
+            raise RecordError(f"not CSV: {error}", max(reader.line_num, 1)) from None
         return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -77,7 +81,18 @@ def _rows(source: ImportSource) -> Iterator[tuple[int, Row]]:
                 raise RecordError(f"not JSON: {error}", number) from None
             if not isinstance(values, dict):
                 raise RecordError("not a JSON object", number)
+            if (nested := next((name for name in values if isinstance(values[name], list | dict)), None)) is not None:
+                raise RecordError(f"{nested}: neither text nor number", number)
             yield number, {name: "" if value is None else str(value) for name, value in values.items()}
+
+
+def _check(header: Sequence[str]) -> None:
+    """Raise RecordError for a header that lacks a column, or has one twice."""
+    for name in ("event", "seat"):
+        if name not in header:
+            raise RecordError(f"its header has no column `{name}`; columns are {', '.join(COLUMNS)}", 1)
+    if (twice := next((name for name in COLUMNS if header.count(name) > 1), None)) is not None:
+        raise RecordError(f"its header has the column `{twice}` twice", 1)
 
 
 def _tell(game: ForeignLogBuilder, row: Row) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, RecordError
 from wolfbus.files.printable import storable
 from wolfbus.foreign.building import ForeignLogBuilder
 from wolfbus.foreign.kinds import ImportSource
@@ -41,6 +41,8 @@ def looks_like(start: bytes) -> bool:
 
 def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
     """Yield the one game of a log; its roles stand in the run_meta.json beside it, or that the source names."""
+    if not looks_like(source.content):
+        raise RecordError("no log of the paper's code", 1)
     meta = source.roles or meta_beside(source.path)
     lines = source.content.splitlines(keepends=True)
     yield built(read_paper_log(lines, meta, name=str(source.path)), as_recorded=False)

@@ -28,7 +28,7 @@ function wrapped(text, size, width) {
   context.font = `${size}px ${FONT}`;
   const rows = [];
   for (const word of printable(text).split(/\s+/)) {
-    const longer = rows.length ? `${rows.at(-1)} ${word}` : word;
+    const longer = `${rows.at(-1)} ${word}`;
     if (rows.length && context.measureText(longer).width < width) rows[rows.length - 1] = longer;
     else rows.push(word);
   }
@@ -55,7 +55,11 @@ function person(seats, name, x, y) {
 }
 
 function group(seats, words, names, x) {
-  return names?.length > 0 && h("g", text(x, 396, 21, words, { fill: SOFT }), names.map((name, place) => person(seats, name, x + place * 84, 410)));
+  return names.length > 0 && h("g", text(x, 396, 21, words, { fill: SOFT }), names.map((name, place) => person(seats, name, x + place * 84, 410)));
+}
+
+function groups(seats, words, speaker, believed = [], doubted = []) {
+  return [group(seats, words, [speaker], 60), group(seats, "believed by", believed, 200), group(seats, "doubted by", doubted, 200 + believed.length * 84 + (believed.length > 0) * 40)];
 }
 
 // A picture as SVG; it needs no style of the page, so that it can be drawn on a canvas.
@@ -80,14 +84,13 @@ function written(words, most) {
 export function storyPicture({ story, all, game }) {
   const { seats } = all.at(-1);
   const best = story.lies?.find((candidate) => candidate.beat === story.lie);
-  const besideBelievers = 200 + (best?.believed?.length ?? 0) * 84 + (best?.believed?.length > 0) * 40;
   const { line, zero } = points(all, 1080, 70);
   return framed(
     game,
     counted(Math.max(...all.map((beat) => beat.round)), "round"),
     story.headline,
     written(`${story.headline}.`, 4),
-    best && [group(seats, "lied", [best.speaker], 60), group(seats, "believed by", best.believed, 200), group(seats, "doubted by", best.doubted, besideBelievers)],
+    best && groups(seats, "lied", best.speaker, best.believed, best.doubted),
     line && h("g", { transform: "translate(60 508)" }, h("line", { x1: 0, x2: 1080, y1: zero, y2: zero, stroke: SOFT, "stroke-dasharray": "3 5" }), h("polyline", { points: line, fill: "none", stroke: "#b03f00", "stroke-width": 3, "stroke-linejoin": "round" })),
     line && text(60, 606, 19, "How much more the Werewolves are suspected than the others, by those who could not know", { fill: SOFT }),
   );
@@ -96,8 +99,7 @@ export function storyPicture({ story, all, game }) {
 export function statementPicture({ beat, game }) {
   const { speaker, text: words, judgements = [] } = beat.spoken;
   const of = (flag) => judgements.filter(({ listener = "finds_out", deceptive }) => listener === "finds_out" && deceptive === flag).map(({ seat }) => seat);
-  const [believed, doubted] = [of(false), of(true)];
-  return framed(game, whenIs(beat), words, written(printable(words).slice(0, 700), 4), group(beat.seats, "says", [speaker], 60), group(beat.seats, "believed by", believed, 200), group(beat.seats, "doubted by", doubted, 200 + believed.length * 84 + (believed.length > 0) * 40));
+  return framed(game, whenIs(beat), words, written(printable(words).slice(0, 700), 4), groups(beat.seats, "says", speaker, of(false), of(true)));
 }
 
 // Hands the picture to the reader as PNG.

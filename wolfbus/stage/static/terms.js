@@ -9,7 +9,6 @@ export function counted(number, noun) {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-// How many votes exile; a log of another table does not tell.
 export function required(needed) {
   return needed ? `${needed} needed` : "how many exile, the log does not tell";
 }

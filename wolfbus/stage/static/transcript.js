@@ -206,7 +206,7 @@ export function bars({ bars: shownBars, needed }, seats) {
         "li",
         { class: bar.target && needed && bar.voters.length >= needed ? "enough" : null },
         h("span.for", bar.target ? [face(seats, bar.target), h("b", bar.target)] : h("span.soft", "abstain")),
-        h("span.bar", { "--v": bar.voters.length / most, "--need": needed ? needed / most : null }, h("i"), h("b", bar.voters.length)),
+        h("span.bar", { "--v": bar.voters.length / most, "--need": needed / most || null }, h("i"), h("b", bar.voters.length)),
         h("small", listed(bar.voters)),
       ),
     ),
