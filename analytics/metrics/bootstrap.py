@@ -339,12 +339,12 @@ def linear_figures(fit: PenalisedFit, weights: Array, prior_sd: float, *, draws:
     centre = np.random.default_rng([SEED, 1]).normal(0.0, 1 / prior_sd, (draws, len(fit.parameters)))
     steps = moved + centre @ fit.covariance @ weights.T
     modelled = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", weights, fit.covariance, weights), 0.0))
-    known = np.maximum(nonempty, FEWEST_BLOCKS)
-    own = float(ndtri((1 + LEVEL) / 2)) * modelled * (1 - LARGER / np.sqrt(known))
+    block_counts = np.maximum(nonempty, FEWEST_BLOCKS)
+    half_widths = float(ndtri((1 + LEVEL) / 2)) * modelled * (1 - LARGER / np.sqrt(block_counts))
     intervals = []
-    for index, count in enumerate(known.tolist()):
+    for index, count in enumerate(block_counts.tolist()):
         tail = tail_of(count)
         low, high = np.quantile(steps[:, index], [tail, 1 - tail])
-        ends = values[index] + min(low, -own[index]), values[index] + max(high, own[index])
+        ends = values[index] + min(low, -half_widths[index]), values[index] + max(high, half_widths[index])
         intervals.append(Interval(float(ends[0]), float(ends[1]), None))
     return Figures(values, intervals, nonempty, effects)

@@ -91,7 +91,7 @@ class Study:
     @cached_property
     def judged(self) -> pl.DataFrame:
         """Judgements that count: those that came, of statements in their speakers' own words."""
-        return self.judgements.filter(pl.col("flagged").is_not_null() & ~pl.col("copied"))
+        return self.judgements.filter(pl.col("flagged").is_not_null() & pl.col("copied").ne_missing(other=True))
 
     @cached_property
     def rounds(self) -> pl.DataFrame:

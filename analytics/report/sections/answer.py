@@ -218,12 +218,12 @@ def headlines(findings: Result, context: Context) -> list[str]:
 def _verdict_words(findings: Result, name: str) -> str:
     """Return what the test of a metric lets say; with its p where an interval seems to say more."""
     result = verdict(findings, name)
-    said = specs("evidence").verdicts[name][result]
+    words = specs("evidence").verdicts[name][result]
     tested = look(findings, "primary", "metrics", name) or {}
     low, high = ends(tested.get("difference"))
     if result != "unclear" or low is None or high is None or low <= 0 <= high:
-        return said
-    return phrase("answer/not_clear", said=said, p=in_unit(tested.get("p_adjusted"), "p"))
+        return words
+    return phrase("answer/not_clear", said=words, p=in_unit(tested.get("p_adjusted"), "p"))
 
 
 def _played(findings: Result, context: Context) -> str:
