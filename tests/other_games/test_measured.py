@@ -128,11 +128,22 @@ def test_a_game_that_is_in_two_folders_is_counted_once(tmp_path, file_of, import
     assert "stands in" in told.err
 
 
-def test_a_log_that_somebody_edited_badly_is_named_with_the_line(file_of, imported, capsys):
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"speaker":"Bea"', '"speaker":"Zoe"', "line 3: 'Zoe' has no seat in this game"),
+        ('"statement":2', '"statement":1', "line 4: a second statement 1"),
+        ('"name":"Bea"', '"name":"Ada"', "line 1: two seats are called 'Ada'"),
+        ('{"how":"exile"', '{"type":"end"}\n{"how":"exile"', "line 7: something happens after the end of the game"),
+    ],
+)
+def test_a_log_that_somebody_edited_badly_is_named_with_the_line(old, new, says, file_of, imported, capsys):
     _, (path,) = imported("table", file_of("table"))
-    path.write_bytes(path.read_bytes().replace(b'"speaker":"Bea"', b'"speaker":"Zoe"'))
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
     assert run(["replay", str(path)]) == 2
-    assert f"{path}: line 3: 'Zoe' has no seat in this game" in capsys.readouterr().err
+    assert f"{path}: {says}" in capsys.readouterr().err
 
 
 def test_the_paper_s_log_is_measured_alike_read_as_it_is_and_imported(tmp_path, imported, capsys):

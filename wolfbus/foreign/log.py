@@ -7,7 +7,7 @@ docs/other-games.md describes it for people.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
@@ -285,6 +285,7 @@ def read_foreign_log(lines: Iterable[bytes]) -> ForeignLog:
     """
     head: Head | None = None
     read: list[Line] = []
+    statements: set[int] = set()
     for number, line in enumerate(lines, 1):
         try:
             if head is None:
@@ -293,7 +294,13 @@ def read_foreign_log(lines: Iterable[bytes]) -> ForeignLog:
                 read.append(_LINE.validate_json(line))
         except ValidationError as error:
             raise RecordError(f"no line of a log of another table: {first_fault(error)}", number) from None
-        fault = _unknown_role(head) if len(read) == 0 else stranger(read[-1], {seat.name for seat in head.seats})
+        fault = stranger(read[-1], {seat.name for seat in head.seats}) if read else _fault_of_seats(head.seats)
+        if len(read) > 1 and isinstance(read[-2], GameEnd):
+            fault = "something happens after the end of the game"
+        elif read and isinstance(read[-1], Said):
+            if read[-1].statement in statements:
+                fault = f"a second statement {read[-1].statement}"
+            statements.add(read[-1].statement)
         if fault is not None:
             raise RecordError(fault, number)
     if head is None:
@@ -301,12 +308,14 @@ def read_foreign_log(lines: Iterable[bytes]) -> ForeignLog:
     return ForeignLog(head, tuple(read))
 
 
-def _unknown_role(head: Head) -> str | None:
-    return next(
-        (f"{seat.name} counts as {seat.counts_as!r}, none of {', '.join(TABLE_ROLES)}"
-         for seat in head.seats if seat.counts_as not in TABLE_ROLES),
-        None,
-    )  # fmt: skip
+def _fault_of_seats(seats: Sequence[LogSeat]) -> str | None:
+    names = [seat.name for seat in seats]
+    for seat in seats:
+        if seat.counts_as not in TABLE_ROLES:
+            return f"{seat.name} counts as {seat.counts_as!r}, none of {', '.join(TABLE_ROLES)}"
+        if names.count(seat.name) > 1:
+            return f"two seats are called {seat.name!r}"
+    return None if seats else "it has no seats"
 
 
 def stranger(line: Line, names: set[str]) -> str | None:

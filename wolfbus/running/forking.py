@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -145,13 +144,19 @@ def events_of(record: Path | str) -> Iterator[Recorded]:
         RecordError: it cannot be read, or is a log; the line names the file.
     """
     with closing(open_lines(record)) as lines:
-        first = next(lines, None)
-        if first is not None and (log := log_in_words(first)) is not None:
-            raise RecordError(f"{record}: {log}: nobody can run its rules again, so no game is played on from it")
         try:
-            yield from read_record(lines if first is None else chain([first], lines))
+            yield from read_record(_of_no_log(lines))
         except RecordError as error:
-            raise RecordError(f"{record}: {error}") from None
+            # one that cannot be opened is named already
+            raise RecordError(f"{record}: {str(error).removeprefix(f'{record}: ')}") from None
+
+
+def _of_no_log(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a record; raises RecordError for a log."""
+    for number, line in enumerate(lines):
+        if number == 0 and (log := log_in_words(line)) is not None:
+            raise RecordError(f"{log}: nobody can run its rules again, so no game is played on from it")
+        yield line
 
 
 def seats_here(opened: Opened, models: Mapping[str, Any]) -> tuple[Seat, ...]:
