@@ -16,7 +16,7 @@ from analytics.annotations.file import Annotation, Annotations, annotations_in, 
 from wolfbus.errors import ConfigError, RecordError, reason_of
 from wolfbus.files.whole_file import open_file
 from wolfbus.foreign.kinds import hint_for
-from wolfbus.foreign.log import is_foreign_log
+from wolfbus.foreign.log import is_foreign_log, read_foreign_log
 from wolfbus.record.published_log import is_paper_log, meta_beside, read_meta
 from wolfbus.record.reader import SUFFIXES, check_seals, open_lines, read_checked
 from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifest, notes_of
@@ -431,8 +431,15 @@ def _best(sources: Sequence[Source]) -> Source:
 
 def _extent(source: Source) -> tuple[bool, int, str]:
     """Return whether a file's seals hold up to the end of its game, the number of lines that are sealed, and the seal
-    of the last of them.
+    of the last of them; of a log without seals whether it can be read up to there, and its lines.
     """
+    if source.kind == "foreign":
+        try:
+            with closing(open_lines(source.path)) as lines:
+                log = read_foreign_log(lines)
+        except RecordError:
+            return False, 0, ""
+        return log.ended is not None, 1 + len(log.lines), ""
     if source.kind != "record":
         return source.kind is not None, 0, ""
     is_sealed, count, head, last = check_seals(source.path)

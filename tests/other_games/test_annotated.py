@@ -65,6 +65,13 @@ def test_a_reader_model_reads_logs_and_is_given_neither_roles_nor_thoughts(logs,
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["written"] == 1
 
 
+def test_no_sheet_is_written_of_logs_without_a_statement(tmp_path, imported, file_of, capsys):
+    imported("arena", file_of("arena on AgentBeats"))
+    assert run(["annotate", str(tmp_path / "logs"), "--export", str(tmp_path / "sheet.csv")]) == 2
+    assert "no statement was recorded" in capsys.readouterr().err
+    assert not (tmp_path / "sheet.csv").exists()
+
+
 def test_no_night_is_told_before_a_day_that_a_log_begins_with(tmp_path, imported, file_of):
     source = file_of("table")
     nights = ("attack", "protection", "inspection", "killed")

@@ -128,6 +128,22 @@ def test_a_game_that_is_in_two_folders_is_counted_once(tmp_path, file_of, import
     assert "stands in" in told.err
 
 
+def test_of_several_copies_of_a_log_the_one_that_is_whole_is_read(file_of, imported, capsys):
+    _, (path,) = imported("table", file_of("table"))
+    lines = path.read_bytes().splitlines(keepends=True)
+    (path.parent / "a.ndjson").write_bytes(b"".join(lines)[:-9])
+    (path.parent / "b.ndjson").write_bytes(b"".join(lines[:3]))
+    (path.parent / "c.ndjson").write_bytes(lines[0])
+    capsys.readouterr()
+    for is_whole in (True, False):
+        assert run(["report", str(path.parent), "--json"]) == 1
+        told = capsys.readouterr()
+        assert json.loads(told.out)["outcomes"]["finished"] == is_whole
+        kept = path if is_whole else path.parent / "b.ndjson"
+        assert told.err.count(f"stands in {kept}, too; it is read from there") == 2 + is_whole
+        path.unlink(missing_ok=True)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

@@ -112,13 +112,13 @@ def annotate(
 
     items, problems = statements_of(study)
     print_problems(problems)
+    if private:
+        items = [item for item in items if item.thought]
+    if not items:
+        raise ConfigError(f"{study}: no {'private thought' if private else 'statement'} was recorded")
     if reader is not None:
-        if private:
-            items = [item for item in items if item.thought]
         if number is not None:
             items = sampled(items, number, seed or "0")
-        if not items:
-            raise ConfigError(f"{study}: no {'private thought' if private else 'statement'} was recorded")
         return _read(study, reader, items, name, private=private, as_json=as_json, **options)
     if sheet_out is not None:
         rows = export(sampled(items, number or _SAMPLE, seed or "0"), sheet_out, study)
