@@ -35,6 +35,8 @@ from wolfbus.messages.content import Claim
 ALL: Final = "all"
 CHECKABLE: Final = "checkable"
 """The kinds that can be true or false together: all but the stance."""
+OUTRIGHT: Final = "outright"
+"""Those claims of these kinds that are made outright, which alone can be lies."""
 
 Assertion: TypeAlias = tuple[str, str, str]
 """Kind, player, and what is said of it."""
@@ -101,19 +103,18 @@ def score(statements: list[LabelledStatement]) -> dict[str, Any]:
     may be firm or hedged, how many are heard as firm as they are labelled; and what was wrong, by statement.
     """
     right, wrong, missed, firm, firm_of = (Counter[str]() for _ in range(5))
+    counters = (right, wrong, missed)
     errors = []
     for statement in statements:
         heard = {
             assertion_of(claim): claim for claim in claims_in(statement.text, statement.speaker, statement.players)
         }
         labelled = {claim.assertion: claim for claim in statement.claims}
-        for counts, assertions in (
-            (right, heard.keys() & labelled.keys()),
-            (wrong, heard.keys() - labelled.keys()),
-            (missed, labelled.keys() - heard.keys()),
-        ):
+        for counts, assertions in zip(counters, _compared(heard, labelled), strict=True):
             for kind, _, _ in assertions:
                 counts.update(_rows_of(kind))
+        for counts, assertions in zip(counters, _compared(_outright(heard), _outright(labelled)), strict=True):
+            counts[OUTRIGHT] += len(assertions)
         for assertion in heard.keys() & labelled.keys():
             if labelled[assertion].strength:
                 is_same = getattr(heard[assertion], "strength", "") == labelled[assertion].strength
@@ -132,9 +133,23 @@ def score(statements: list[LabelledStatement]) -> dict[str, Any]:
             "recall": share(right[name], right[name] + missed[name]),
             "strength": share(firm[name], firm_of[name]),
         }
-        for name in (*KINDS, CHECKABLE, ALL)
+        for name in (*KINDS, CHECKABLE, OUTRIGHT, ALL)
     }
     return {"kinds": found, "errors": errors}
+
+
+def _compared(heard: Mapping[Assertion, Any], labelled: Mapping[Assertion, Any]) -> tuple[set[Assertion], ...]:
+    """Return what is heard as labelled, what is only heard and what is only labelled."""
+    return heard.keys() & labelled.keys(), heard.keys() - labelled.keys(), labelled.keys() - heard.keys()
+
+
+def _outright(claims: Mapping[Assertion, Any]) -> Mapping[Assertion, Any]:
+    """Return the checkable claims that are made outright: a hedged accusation is a stance, and no lie."""
+    return {
+        assertion: claim
+        for assertion, claim in claims.items()
+        if KINDS[assertion[0]].checkable and getattr(claim, "strength", "") != "hedged"
+    }
 
 
 def _rows_of(kind: str) -> tuple[str, ...]:

@@ -104,15 +104,35 @@ def test_a_link_with_eyes_that_nobody_has_opens_the_game_and_says_so(window, sta
     assert "The link's as='seat:Zed': give everything, public or one of" in window.locator(".problem").inner_text()
 
 
+HOLDS_BACK_SEATS = """() => {
+  const { fetch } = window;
+  const released = new Promise((release) => (window.release = release));
+  let ask;
+  window.asked = new Promise((done) => (ask = done));
+  window.fetch = (url, ...options) => {
+    if (!url.includes("as=seat")) return fetch(url, ...options);
+    window.answer = released.then(() => fetch(url, ...options)).then(async (response) => {
+      const data = await response.json();
+      return { ok: response.ok, json: async () => data };
+    });
+    ask();
+    return window.answer;
+  };
+}"""
+RELEASES_THEM = """async () => {
+  window.release();
+  await window.answer;
+  await new Promise((done) => setTimeout(done));
+}"""
+
+
 def test_the_eyes_asked_for_last_are_lent_however_late_those_before_come(watched, stage):
-    seen, routes = watched(f"{stage}/g/seven#n=16"), []
-    seen.page.route("**/data.json?as=seat*", lambda route: routes.append(route))  # noqa: PLW0108 - wants a function
-    with seen.page.expect_request("**/data.json?as=seat*"):
-        seen.press("1")
+    seen = watched(f"{stage}/g/seven#n=16")
+    seen.page.evaluate(HOLDS_BACK_SEATS)
+    seen.press("1")
+    seen.page.evaluate("() => window.asked")
     seen.press("0")
-    with seen.page.expect_event("requestfinished"):
-        routes[0].continue_()
-    seen.page.evaluate("() => new Promise((done) => setTimeout(done))")
+    seen.page.evaluate(RELEASES_THEM)
     assert seen.page.get_by_label("See as").input_value() == "everything"
 
 
