@@ -6,6 +6,7 @@ OpenAI's chat protocol; `small_model_server.py` is one that pip installs whole, 
 
     small/bin/python benchmarks/small_model_server.py --port 8080 &
     python benchmarks/small_model.py --url http://127.0.0.1:8080/v1 --games 4 [--against CHECKOUT] [--structured text]
+    python benchmarks/small_model.py --protocol compact --turns 2 --memory full
 
 It takes about an hour on one core.
 """
@@ -40,7 +41,9 @@ villagers = 2
 werewolves = 1
 seers = 1
 doctors = 1
-debate_turns = 3
+debate_turns = {turns}
+protocol = "{protocol}"
+memory = "{memory}"
 max_rounds = 2
 
 [rules.deadlines]
@@ -72,6 +75,7 @@ class Findings:
     attempts: int = 0
     cut: int = 0
     prompt_tokens: int = 0
+    cached_tokens: int = 0
     completion_tokens: int = 0
     answers: Counter[str] = field(default_factory=Counter)
     floors: int = 0
@@ -103,6 +107,7 @@ class Findings:
         self.attempts += call.attempts
         self.cut += call.finish == "length"
         self.prompt_tokens += call.prompt_tokens or 0
+        self.cached_tokens += call.cached_tokens or 0
         self.completion_tokens += call.completion_tokens or 0
 
     def _add_answer(self, answer: AnyAnswered, prompt: str) -> None:
@@ -127,6 +132,7 @@ class Findings:
             "requests_over_the_network": self.attempts,
             "replies_cut_at_their_bound": self.cut,
             "prompt_tokens_a_game": round(self.prompt_tokens / max(1, self.games)),
+            "of_them_in_the_server_s_cache": _share(self.cached_tokens, self.prompt_tokens),
             "tokens_a_reply": round(self.completion_tokens / max(1, self.attempts)),
             "answers": answers,
             "answers_read": _share(answers - self.answers["default"], answers),
@@ -152,6 +158,9 @@ def play(checkout: Path, given: argparse.Namespace) -> Findings:
         model=given.model,
         structured=given.structured,
         seed=given.seed,
+        turns=given.turns,
+        protocol=given.protocol,
+        memory=given.memory,
     )
     findings = Findings()
     with tempfile.TemporaryDirectory() as folder:
@@ -177,6 +186,9 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=4)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--structured", choices=("auto", "schema", "object", "text"), default="auto")
+    parser.add_argument("--protocol", choices=("paper", "compact"), default="paper")
+    parser.add_argument("--turns", type=int, default=3, help="turns of a debate")
+    parser.add_argument("--memory", choices=("brief", "full"), default="brief")
     parser.add_argument("--against", type=Path, help="another checkout, which plays as well")
     parser.add_argument("--keep", type=Path, help="a folder to keep the records in, by the checkouts' names")
     parser.add_argument("--json", action="store_true")
