@@ -120,9 +120,10 @@ class GameFold:
             self._calls.answer(event)
             if event.thought:
                 self._book.tell(event.seat, event.kind, event.thought, line, private=True)
-        # such logs also have ways to leave that no record has
-        leave = GameFold._leave if isinstance(event, Departing) else None
-        handler = self._HANDLERS.get(event.__class__, leave)
+        handler = self._HANDLERS.get(event.__class__)
+        if handler is None and isinstance(event, Departing):
+            # such logs also have ways to leave that no record has
+            handler = GameFold._leave
         if handler is not None:
             handler(self, event)
         if self._keep_text:

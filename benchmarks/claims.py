@@ -22,7 +22,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -38,6 +38,7 @@ CHECKABLE: Final = "checkable"
 OUTRIGHT: Final = "outright"
 """Those claims of these kinds that are made outright, which alone can be lies."""
 
+Statement = TypeVar("Statement", bound=BaseModel)
 Assertion: TypeAlias = tuple[str, str, str]
 """Kind, player, and what is said of it."""
 
@@ -72,8 +73,12 @@ class LabelledStatement(BaseModel):
     claims: tuple[LabelledClaim, ...]
 
 
-def read(lines: bytes) -> list[LabelledStatement]:
+def read(lines: bytes, shape: type[Statement]) -> list[Statement]:
     """Return the statements of a file.
+
+    Args:
+        lines: the file.
+        shape: what a line is.
 
     Raises:
         ValueError: a line is not one; the text names it.
@@ -81,7 +86,7 @@ def read(lines: bytes) -> list[LabelledStatement]:
     statements = []
     for number, line in enumerate(lines.splitlines(), 1):
         try:
-            statements.append(LabelledStatement.model_validate_json(line))
+            statements.append(shape.model_validate_json(line))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "the line"
@@ -188,7 +193,7 @@ def main() -> int:
     given = parser.parse_args()
     try:
         lines = given.file.read_bytes()
-        statements = read(lines)
+        statements = read(lines, LabelledStatement)
     except (OSError, ValueError) as error:
         print(f"{given.file}: {error}", file=sys.stderr)
         return 1

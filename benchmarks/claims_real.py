@@ -27,8 +27,8 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from claims import LabelledClaim, LabelledStatement, print_scores, score, share, told_share
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from claims import LabelledClaim, LabelledStatement, print_scores, read, score, share, told_share
+from pydantic import BaseModel, ConfigDict, Field
 
 from wolfbus.claims import KINDS
 from wolfbus.claims.hearing import grammar_version
@@ -77,22 +77,6 @@ _WRITTEN: Final[Mapping[str, Any]] = {
     "json": lambda text: json.loads(f'"{text}"', strict=False),
     "csv": lambda text: text.replace('""', '"'),
 }
-
-
-def read(lines: bytes) -> list[PlacedStatement]:
-    """Return the statements of a file.
-
-    Raises:
-        ValueError: a line is not one; the text names it.
-    """
-    statements = []
-    for number, line in enumerate(lines.splitlines(), 1):
-        try:
-            statements.append(PlacedStatement.model_validate_json(line))
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise ValueError(f"line {number}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    return statements
 
 
 def with_texts(placed: Iterable[PlacedStatement], mirror: Path) -> Iterator[tuple[PlacedStatement, LabelledStatement]]:
@@ -168,7 +152,7 @@ def main() -> int:
     groups: dict[str, list[LabelledStatement]] = defaultdict(list)
     try:
         lines = FILE.read_bytes()
-        placed = read(lines)
+        placed = read(lines, PlacedStatement)
         with tempfile.TemporaryDirectory() as temporary:
             if not given.mirror:
                 fetch(placed, Path(temporary))

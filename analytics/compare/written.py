@@ -164,8 +164,9 @@ def asked_differently(what: Literal["label", "assess"], a: Result, b: Result) ->
     """
     if len({*a[what], *b[what]}) < 2:
         return ""
-    one, other = (listed([ASKED[what][time] for time in side[what]]) for side in (a, b))
-    return f"{_WHAT[what]} were asked for {one} in A, {other} in B"
+    in_a = listed([ASKED[what][time] for time in a[what]])
+    in_b = listed([ASKED[what][time] for time in b[what]])
+    return f"{_WHAT[what]} were asked for {in_a} in A, {in_b} in B"
 
 
 def _warnings(result: Result) -> Iterator[Prose]:

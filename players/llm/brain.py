@@ -83,9 +83,9 @@ class Turn:
             raw = (text or completion.refusal or "")[:_RAW_KEPT] or None
             return dict.fromkeys(names, Answer(None, thought, raw=raw, fault=reason.fault, note=reason.line))
         answers = {name: _answer_of(part, text) for name, part in self._read_parts(text).items()}
-        return {name: self._without_copies(answer) for name, answer in answers.items()}
+        return {name: self._marked_if_copied(answer) for name, answer in answers.items()}
 
-    def _without_copies(self, answer: Answer) -> Answer:
+    def _marked_if_copied(self, answer: Answer) -> Answer:
         """Return an answer, marked where all that it says to others was taken from the prompt."""
         words = published_words(answer.content)
         if not words or not is_copied(words, "\n".join(message.content for message in self.prompt.messages)):

@@ -16,8 +16,13 @@ from wolfbus.knowledge.truth import GameFacts
 
 TABLES: Any = tables(__file__)
 DEAL: Any = {
-    "Ada": "Werewolf", "Raj": "Werewolf", "Bruno": "Seer", "Kim": "Doctor", "Nils": "Villager", "Ulla": "Villager",
-}  # fmt: skip
+    "Ada": "Werewolf",
+    "Raj": "Werewolf",
+    "Bruno": "Seer",
+    "Kim": "Doctor",
+    "Nils": "Villager",
+    "Ulla": "Villager",
+}
 
 
 def second_day() -> GameFacts:

@@ -65,7 +65,7 @@ class Moment(NamedTuple):
     kind: Kind
 
 
-class _Words(PackageData):
+class _FactWords(PackageData):
     open: Lines
     hint: Lines
     departed: str
@@ -79,8 +79,8 @@ class _Words(PackageData):
 
 
 @cache
-def _words() -> _Words:
-    return read_data("wolfbus.claims", "facts", _Words)
+def _words() -> _FactWords:
+    return read_data("wolfbus.claims", "facts", _FactWords)
 
 
 @cache
