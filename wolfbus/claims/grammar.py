@@ -13,8 +13,8 @@ from typing import Final
 from wolfbus.claims import statement
 from wolfbus.claims.inspections import found_sides, inspection, inspection_around, protected, protections, results_of
 from wolfbus.claims.kinds import FoundClaim
-from wolfbus.claims.lexicon import any_of
-from wolfbus.claims.stances import stances, suspicions, without_weaker
+from wolfbus.claims.lexicon import WORDS, any_of
+from wolfbus.claims.stances import likened, stances, suspected, suspicions, without_weaker
 from wolfbus.claims.statement import InspectionWords, StatementWords, closes, ironic, meant, taken_back
 from wolfbus.game.roles import FACTS, ROLE_WORDS
 from wolfbus.game.vocabulary import Role
@@ -43,12 +43,17 @@ def roles(words: StatementWords, place: int, pending: InspectionWords | None) ->
         yield from denied
         return
     targets, begin = _plural_subject(words, place) if many else subject(words, place)
-    if targets and closes(words, place + 1):
-        yield from _role_of(words, targets, begin, place, ROLES[words.word(place)])
+    of_targets = list(_role_of(words, targets, begin, place, ROLES[words.word(place)])) if closes(words, place + 1) else []
+    if of_targets:
+        yield from of_targets
     else:
         yield from _role_first(words, place, ROLES[words.word(place)])
         if ROLES[words.word(place)] == "Werewolf":
+            yield from _known_wolves(words, place)
             yield from suspicions(words, place)
+            yield from likened(words, place)
+        elif words.near(place, "own_power"):
+            yield FoundClaim("role", None, ROLES[words.word(place)])
 
 
 def _denied(words: StatementWords, place: int) -> Iterator[FoundClaim]:
@@ -78,6 +83,8 @@ def _denied_of(words: StatementWords, target: int | None, begin: int, place: int
     """
     role, of_self = ROLES.get(words.word(place), "Werewolf"), target is None or target == words.speaker
     seen = inspection_around(words, begin, place, target) if target is not None and role == "Werewolf" else None
+    if seen is None and role == "Werewolf":
+        seen = _confirmed(words, place)
     if seen is not None and meant(words, begin, opinion=True):
         yield FoundClaim("inspection", target, role, words.night(*seen, seen[0]), denied=True)
         return
@@ -90,6 +97,19 @@ def _denied_of(words: StatementWords, target: int | None, begin: int, place: int
             yield FoundClaim("role", None, role)
     elif not of_self and role == "Werewolf" and meant(words, begin, hedged=True):
         yield FoundClaim("stance", target, opinion=True, more={"side": "for"})
+
+
+def _confirmed(words: StatementWords, place: int) -> tuple[int, int] | None:
+    """Return where the Seer says that it confirmed the role at a place, begin and end: "As the Seer, I can confirm that
+    Raj is a Werewolf"; None if it does not, or does not say to be the Seer.
+    """
+    if (match := words.near(place, "shown_by_mine")) is not None:
+        return match.start() + 1, place
+    if (match := words.near(place, "confirmed_by_me")) is None:
+        return None
+    seers = (index for index, word in enumerate(words.tokens) if word == "seer" and index not in words.silent)
+    is_seer = any(subject(words, index)[0] == [None] or words.near(index, "own_power") for index in seers)
+    return (match.start(), place) if is_seer else None
 
 
 def _evil(words: StatementWords, place: int) -> Iterator[FoundClaim]:
@@ -164,7 +184,7 @@ def _role_of(
             yield FoundClaim("role", None, role)
             continue
         doubted = not meant(words, begin, opinion=True)
-        inspected = inspection_around(words, begin, place, target) if not doubted else None
+        inspected = inspection_around(words, begin, place, target) or _confirmed(words, place) if not doubted else None
         if inspected is not None:
             verb, end = inspected
             yield FoundClaim("inspection", target, role, words.night(verb, end, verb))
@@ -239,6 +259,13 @@ def _role_first(words: StatementWords, place: int, role: Role) -> Iterator[Found
         yield from _role_of(words, [target], match.start("role"), end - 1, role)
 
 
+def _known_wolves(words: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield who was a Werewolf, as everybody knows: "flipped wolf Raj"."""
+    match = words.near(place, "flipped_wolf")
+    for target in words.players(*match.span("who")) if match is not None else ():
+        yield FoundClaim("role", target, "Werewolf")
+
+
 def another(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield "… and so is Bea", "… and Bea is another" after "Raj is a Werewolf"."""
     match = words.near(place, "another") if ROLES[words.word(place)] == "Werewolf" else None
@@ -307,6 +334,11 @@ def _claims_of(words: StatementWords, inspections: list[InspectionWords]) -> Ite
             yield from roles(words, place, pending)
             yield from another(words, place)
         yield from _does_the_deed(words, place)
+        if word in WORDS["wolfish"]:
+            yield from suspected(words, place, "wolfish_of")
+            yield from likened(words, place)
+        elif word in {"suspect", "suspects"}:
+            yield from suspected(words, place, "top_suspect")
         if word in READERS:
             yield from READERS[word](words, place)
         if word == "doctor":

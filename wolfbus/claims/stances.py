@@ -52,6 +52,57 @@ def suspicions(words: StatementWords, place: int) -> Iterator[FoundClaim]:
         return
 
 
+def likened(words: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield whose ways are likened to a Werewolf's around that word: "Raj's silence is a classic wolf move"."""
+    table = "wolfish_ways" if words.in_class(place, "wolfish") else "wolf_ways"
+    match = words.near(place, table)
+    if match is None or words.in_class(words.sentence(place), "condition"):
+        return
+    clause = next((index for index, word in words.back(match.start()) if word in WORDS["clause_end"]), 0)
+    if not meant(words, match.start(), hedged=True, since=clause):
+        return
+    target = _whose_ways(words, match.start() + 1)
+    if target is not None and target != words.speaker:
+        yield FoundClaim("accusation", target, "Werewolf", opinion=True)
+
+
+def _whose_ways(words: StatementWords, before: int) -> int | None:
+    """Return whose ways a sentence tells of before a place: whose they are said to be, who is spoken to, the only one
+    named; where it begins anew with "that" or "this", the same of the sentence before.
+    """
+    begin = words.sentence(before)
+    for place in range(begin, before):
+        if words.player(place) is not None and words.word(place + 1) == "'s" and not words.near(place, "fate_of"):
+            return words.player(place)
+        if words.word(place) in {"you", "your"}:
+            return _spoken_to(words, place, before)
+    named = [place for place in range(begin, before) if words.player(place) is not None]
+    if named:
+        is_subject = named[0] == begin or len({words.player(place) for place in named}) == 1
+        is_object = words.in_class(named[0] - 1, "acted_on") or words.near(named[0], "fate_of")
+        return words.player(named[0]) if is_subject and not is_object else None
+    if begin == 0 or not any(words.in_class(place, "pointing_back") for place in range(begin, before)):
+        return None
+    for place in range(words.sentence(begin - 1), begin - 1):
+        if words.word(place) in {"you", "your"}:
+            return _spoken_to(words, place, begin - 1)
+    return statement.antecedent(words, begin - 1)
+
+
+def _spoken_to(words: StatementWords, you: int, kernel: int) -> int | None:
+    """Return whom "you" means: who is spoken to near it, else with whose name the statement opens."""
+    target = statement.addressed(words, you, kernel)
+    return statement.addressed(words, 0, 0) if target is None else target
+
+
+def suspected(words: StatementWords, place: int, table: str) -> Iterator[FoundClaim]:
+    """Yield "Raj is scummy", "Raj is my prime suspect" around that word, by a table of the lexicon."""
+    match = words.near(place, table)
+    if match is not None and meant(words, min(match.start(), place), hedged=True):
+        for target in _named_in(words, range(*match.span("who"))):
+            yield FoundClaim("accusation", target, "Werewolf", opinion=True)
+
+
 def without_weaker(claims: Iterable[FoundClaim]) -> tuple[FoundClaim, ...]:
     """Return claims without those that say less than another of the same statement about the same player: of an
     inspection, an accusation, a hedged one, a stance and that somebody is no Werewolf the first of these.

@@ -210,9 +210,9 @@ def referred(words: StatementWords, place: int) -> int | None:
     """Return the player whom the word at a place means, a name, "you" or "he"; None if it means nobody for certain."""
     if words.player(place) is not None:
         return words.player(place)
-    if words.word(place) == "you":
+    if words.word(place) in {"you", "your"}:
         return addressed(words, place, place)
-    return antecedent(words, place) if words.in_class(place, "third_person") else None
+    return antecedent(words, place) if words.in_class(place, "third_person", "their") else None
 
 
 _DONE: Final = any_of("inspected", "protected")
@@ -311,7 +311,7 @@ class _BackwardScan:
         if self.hedged and word in WORDS["doubting"]:
             return False
         return word in _UNDOING and (
-            word in WORDS["cut"]
+            (word in WORDS["cut"] and not self.hedged)
             or (word in WORDS["condition"] and self._supposed(place, word))
             or (word in WORDS["report"] and self._reported(place, word))
             or (word in WORDS["negation"] and self._denied(place))

@@ -15,7 +15,7 @@ from typing import Final
 
 from wolfbus.claims.lexicon import SPELLING, WORDS, any_of, coded, join_phrases, match_from
 from wolfbus.game.roles import FACTS
-from wolfbus.knowledge.marks import FIRST_MARK, MARK, MARKS, marked
+from wolfbus.knowledge.marks import FIRST_MARK, LAST_MARK, MARK, MARKS, marked
 from wolfbus.messages.base import SeatName
 
 _SINGULAR: Final = {facts.plural.lower(): role.lower() for role, facts in FACTS.items()}
@@ -68,6 +68,7 @@ _COMMON: Final = WORDS["names_that_are_words"]
 _NO_NAMES: Final = any_of("names_that_are_words", "no_short_name", "role", "roles").union(SPELLING)
 _RESULTS: Final = any_of("role", "cleared", "condemned")
 _NAME_PART: Final = re.compile(r"[^\W_]+")
+_CAPITALIZED: Final = re.compile(r"[^\W\d_a-zß-ÿ]*[^\W\d_A-ZÀ-Þ]+|[^\W\d_]+|\d+")
 
 
 def tokenize(text: str, speaker: str) -> tuple[list[str], frozenset[int], frozenset[int]]:
@@ -115,41 +116,62 @@ def _resolve_one(words: list[str]) -> None:
 
 def player(mark: str, names: int) -> int | None:
     """Return the place of the player that a word names, None if it names none."""
-    return (ord(mark) - FIRST_MARK) % names if len(mark) == 1 and FIRST_MARK <= ord(mark) <= 0xE0FF else None
+    return (ord(mark) - FIRST_MARK) % names if len(mark) == 1 and FIRST_MARK <= ord(mark) <= LAST_MARK else None
 
 
 @lru_cache(maxsize=512)
 def _spellings(names: tuple[SeatName, ...]) -> tuple[SeatName, ...]:
     """Return the names as they may be spelt, each player's at its place modulo their number; exact ones last.
 
-    A name of two words may be written with another sign between them, or with none, and be shortened to the word that
-    no other player's name has: "Kyle" of "Kyle Travis".
+    A name of several words may be written with another sign between them, or with none. It may be shortened to the
+    word that no other player's name has, "Kyle" of "Kyle Travis", "Robik" of "IAmRobik", or to its initials, "HF" of
+    "Holy_Flare"; either may be in lower case.
     """
     parts = [_NAME_PART.findall(name) for name in names]
-    shared = Counter(part for words in parts for part in {word.lower() for word in words})
+    words = [[word for part in name for word in _CAPITALIZED.findall(part)] for name in parts]
     spelt: list[SeatName] = []
+    for short in (_initials(words), _short_names(words, 0), _short_names(words, -1)):
+        for form in (str.lower, str):
+            spelt += [name if word is None else form(word) for word, name in zip(short, names, strict=True)]
     for separator in ("", " ", "_", "-"):
-        joined = [separator.join(words) if len(words) > 1 else name for words, name in zip(parts, names, strict=True)]
+        joined = [separator.join(name) if len(name) > 1 else whole for name, whole in zip(parts, names, strict=True)]
         spelt += [*(_cased(name, str.lower, names) for name in joined), *joined]
-    for place in (0, -1):
-        spelt += [
-            words[place] if len(words) > 1 and _is_short_name(words[place], shared) else name
-            for words, name in zip(parts, names, strict=True)
-        ]
-    for form in (str.lower, str.upper):
+    for form in (str.lower, str.upper, _with_capital):
         spelt += [_cased(name, form, names) for name in names]
     return (*spelt, *names)
 
 
+def _initials(words: list[list[str]]) -> list[str | None]:
+    """Return each name's initials in capitals; None for one word, and where they are a word or another's as well."""
+    initials = ["".join(word[0] for word in name).upper() for name in words]
+    return [
+        letters if len(letters) > 1 and _names_one(letters, Counter(initials)) else None for letters in initials
+    ]
+
+
+def _short_names(words: list[list[str]], place: int) -> list[str | None]:
+    """Return the word at a place of each name of several, if it names that player alone and nothing else."""
+    shared = Counter(word for name in words for word in {other.lower() for other in name})
+    return [
+        name[place] if len(name) > 1 and len(name[place]) > 2 and _names_one(name[place], shared) else None
+        for name in words
+    ]
+
+
+def _names_one(part: str, shared: Counter[str]) -> bool:
+    """Return whether a part of a player's name is no other player's, begins with a capital and is no plain word."""
+    count = shared[part] or shared[part.lower()]
+    return part[0].isupper() and part.isalpha() and count == 1 and part.lower() not in _NO_NAMES
+
+
+def _with_capital(name: SeatName) -> str:
+    """Return a name as it stands where a sentence begins."""
+    return name[:1].upper() + name[1:]
+
+
 def _cased(name: SeatName, form: Callable[[str], str], names: tuple[SeatName, ...]) -> SeatName:
-    """Return a name in lower or upper case; as it is where that is a word, or another player's name."""
+    """Return a name in another case; as it is where that is a word, or another player's name."""
     return name if name.lower() in _COMMON or form(name) in names else form(name)
-
-
-def _is_short_name(part: str, shared: Counter[str]) -> bool:
-    """Return whether a part of a player's name names that player alone, and is not a word of the language as well."""
-    lower = part.lower()
-    return len(part) > 2 and part[0].isupper() and part.isalpha() and shared[lower] == 1 and lower not in _NO_NAMES
 
 
 def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[str, tuple[SeatName, ...]]:
@@ -285,6 +307,8 @@ def _nights(words: list[str]) -> list[str]:
         last = tokens[-1] if tokens else ""
         if word in WORDS["side"] and last == "werewolf":
             tokens[-1] = "werewolves"
+        elif word in WORDS["member"] and last == "werewolf":
+            continue
         elif (word == "pack" and last == "the") or word == "werewolves":
             _add_wolves(tokens)
         elif (
