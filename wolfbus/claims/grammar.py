@@ -43,7 +43,9 @@ def roles(words: StatementWords, place: int, pending: InspectionWords | None) ->
         yield from denied
         return
     targets, begin = _plural_subject(words, place) if many else subject(words, place)
-    of_targets = list(_role_of(words, targets, begin, place, ROLES[words.word(place)])) if closes(words, place + 1) else []
+    of_targets = (
+        list(_role_of(words, targets, begin, place, ROLES[words.word(place)])) if closes(words, place + 1) else []
+    )
     if of_targets:
         yield from of_targets
     else:
@@ -210,6 +212,8 @@ def subject(words: StatementWords, place: int) -> tuple[list[int | None], int]:
         match = words.near(place, table) if not (wolf and table == "own_unless_wolf") else None
         if match is not None:
             return [None], match.start()
+    if match := words.near(place, "several"):
+        return [*words.players(match.start("who"), match.end("who"))], match.start()
     match = words.near(place, "named") or (words.near(place, "titled") if not wolf else None)
     if match is not None:
         return [words.player(match.start("who"))], match.start("who")
@@ -335,8 +339,8 @@ def _claims_of(words: StatementWords, inspections: list[InspectionWords]) -> Ite
             yield from another(words, place)
         yield from _does_the_deed(words, place)
         if word in WORDS["wolfish"]:
-            yield from suspected(words, place, "wolfish_of")
-            yield from likened(words, place)
+            of_ways = list(likened(words, place))
+            yield from of_ways or suspected(words, place, "wolfish_of")
         elif word in {"suspect", "suspects"}:
             yield from suspected(words, place, "top_suspect")
         if word in READERS:
@@ -384,5 +388,6 @@ def _listed_protection(words: StatementWords, place: int) -> Iterator[FoundClaim
 READERS: Final[Mapping[str, Callable[[StatementWords, int], Iterator[FoundClaim]]]] = {
     "werewolf": _not_me,
     "accuse": _accusation,
+    "accusing": _accusation,
 }
 """What yields the claims around a word that depend on no other claim of the statement, by that word."""

@@ -228,7 +228,12 @@ def results_of(words: StatementWords, pending: InspectionWords, place: int) -> l
     """Return all who turn out by an inspection to be what the word at a place says: one, or "both"."""
     target = result_of(words, pending, place)
     between = range(pending.end, place)
-    is_of_all = any(words.in_class(index, "both") for index in between) or words.word(pending.end) in {"as", "=", "were", "are"}
+    is_of_all = any(words.in_class(index, "both") for index in between) or words.word(pending.end) in {
+        "as",
+        "=",
+        "were",
+        "are",
+    }
     if target is not None or pending.target is None or not is_of_all:
         return [target] if target is not None else []
     joined = all(words.in_class(index, "both", "modifier", "connector") for index in between)

@@ -52,6 +52,10 @@ def suspicions(words: StatementWords, place: int) -> Iterator[FoundClaim]:
         return
 
 
+_NEAR: Final = 5
+"""Words before what likens somebody to a Werewolf, of the same clause, that may deny it."""
+
+
 def likened(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield whose ways are likened to a Werewolf's around that word: "Raj's silence is a classic wolf move"."""
     table = "wolfish_ways" if words.in_class(place, "wolfish") else "wolf_ways"
@@ -59,34 +63,47 @@ def likened(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     if match is None or words.in_class(words.sentence(place), "condition"):
         return
     clause = next((index for index, word in words.back(match.start()) if word in WORDS["clause_end"]), 0)
-    if not meant(words, match.start(), hedged=True, since=clause):
+    if not meant(words, match.start(), hedged=True, since=max(clause, match.start() - _NEAR)):
         return
-    target = _whose_ways(words, match.start() + 1)
-    if target is not None and target != words.speaker:
-        yield FoundClaim("accusation", target, "Werewolf", opinion=True)
+    is_named = "who" in match.groupdict()
+    for target in [words.player(match.start("who"))] if is_named else _whose_ways(words, match.start() + 1):
+        if target is not None and target != words.speaker:
+            yield FoundClaim("accusation", target, "Werewolf", opinion=True)
 
 
-def _whose_ways(words: StatementWords, before: int) -> int | None:
+def _whose_ways(words: StatementWords, before: int, *, again: int = 2) -> list[int | None]:
     """Return whose ways a sentence tells of before a place: whose they are said to be, who is spoken to, the only one
-    named; where it begins anew with "that" or "this", the same of the sentence before.
+    named; where it has only "that" or "their", the same of the sentence before, `again` times at most.
     """
     begin = words.sentence(before)
     for place in range(begin, before):
         if words.player(place) is not None and words.word(place + 1) == "'s" and not words.near(place, "fate_of"):
-            return words.player(place)
+            return _with_others_of_list(words, place, begin)
         if words.word(place) in {"you", "your"}:
-            return _spoken_to(words, place, before)
+            return [_spoken_to(words, place, before)]
     named = [place for place in range(begin, before) if words.player(place) is not None]
     if named:
-        is_subject = named[0] == begin or len({words.player(place) for place in named}) == 1
+        is_one = len({words.player(place) for place in named}) == 1
         is_object = words.in_class(named[0] - 1, "acted_on") or words.near(named[0], "fate_of")
-        return words.player(named[0]) if is_subject and not is_object else None
-    if begin == 0 or not any(words.in_class(place, "pointing_back") for place in range(begin, before)):
-        return None
-    for place in range(words.sentence(begin - 1), begin - 1):
-        if words.word(place) in {"you", "your"}:
-            return _spoken_to(words, place, begin - 1)
-    return statement.antecedent(words, begin - 1)
+        if is_object or not (is_one or named[0] == begin):
+            return []
+        listed = words.near(named[0], "listed_with") if not is_one else None
+        others = [words.player(place) for place in range(*listed.span("who"))] if listed is not None else []
+        return [words.player(named[0]), *others]
+    is_own = "my" in words.tokens[begin:before]
+    points_back = any(words.in_class(place, "pointing_back") for place in range(begin, before))
+    if is_own or not points_back or not again or begin == 0:
+        return []
+    return _whose_ways(words, begin - 1, again=again - 1)
+
+
+def _with_others_of_list(words: StatementWords, last: int, begin: int) -> list[int | None]:
+    """Return the player at a place with those before it in the same list: "Raj and Bea" where Bea stands."""
+    listed = [words.player(last)]
+    while last - 2 >= begin and words.word(last - 1) in {"and", ","} and words.player(last - 2) is not None:
+        last -= 2
+        listed.append(words.player(last))
+    return listed
 
 
 def _spoken_to(words: StatementWords, you: int, kernel: int) -> int | None:

@@ -131,8 +131,9 @@ def _spellings(names: tuple[SeatName, ...]) -> tuple[SeatName, ...]:
     words = [[word for part in name for word in _CAPITALIZED.findall(part)] for name in parts]
     spelt: list[SeatName] = []
     for short in (_initials(words), _short_names(words, 0), _short_names(words, -1)):
-        for form in (str.lower, str):
-            spelt += [name if word is None else form(word) for word, name in zip(short, names, strict=True)]
+        for in_lower_case in (True, False):
+            forms = [word and (word.lower() if in_lower_case else word) for word in short]
+            spelt += [word or name for word, name in zip(forms, names, strict=True)]
     for separator in ("", " ", "_", "-"):
         joined = [separator.join(name) if len(name) > 1 else whole for name, whole in zip(parts, names, strict=True)]
         spelt += [*(_cased(name, str.lower, names) for name in joined), *joined]
@@ -144,9 +145,7 @@ def _spellings(names: tuple[SeatName, ...]) -> tuple[SeatName, ...]:
 def _initials(words: list[list[str]]) -> list[str | None]:
     """Return each name's initials in capitals; None for one word, and where they are a word or another's as well."""
     initials = ["".join(word[0] for word in name).upper() for name in words]
-    return [
-        letters if len(letters) > 1 and _names_one(letters, Counter(initials)) else None for letters in initials
-    ]
+    return [letters if len(letters) > 1 and _names_one(letters, Counter(initials)) else None for letters in initials]
 
 
 def _short_names(words: list[list[str]], place: int) -> list[str | None]:

@@ -9,8 +9,9 @@ from typing import Final
 from wolfbus.messages.base import SeatName
 
 FIRST_MARK: Final = 0xE000
-"""The mark of the first name; marks are private-use characters from here on: room for 16 names, each spelt in 32 ways."""
+"""The mark of the first name; marks are private-use characters from here on."""
 LAST_MARK: Final = 0xE1FF
+"""The last mark: there is room for 16 names, the most of a game, each spelt in 32 ways."""
 MARKS: Final = f"{chr(FIRST_MARK)}-{chr(LAST_MARK)}"
 """All marks, for a character class."""
 MARK: Final = f"[{MARKS}]"
