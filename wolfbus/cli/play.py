@@ -52,6 +52,12 @@ PAGE_PATIENCE_S: Final = 600.0
     "May be repeated.",
 )
 @options.config_option("Rules, players and models.")
+@click.option(
+    "--local",
+    metavar="MODEL",
+    help="Serve a model of this machine and play it, as llm:local: a GGUF file, or a name by which Ollama, LM Studio, "
+    "llama.cpp or Hugging Face keep one. Without --config a small game: llm:local*3,scripted*2.",
+)
 @options.model_options
 @click.option("--out", type=options.PATH, default=Path("runs"), show_default=True, help="Folder of the record.")
 @click.option("--game", "game_id", callback=options.stream_name, metavar="ID", help="Game id; fresh unless given.")
@@ -87,6 +93,7 @@ def play(
     players: str | None,
     roles: tuple[str, ...],
     config_file: Path | None,
+    local: str | None,
     out: Path,
     game_id: str | None,
     title: str | None,
@@ -113,12 +120,18 @@ def play(
     from wolfbus.record.writer import check_are_new
     from wolfbus.running.play import play_game
 
-    loaded = load_config(config_file)
-    brains = loaded.brains(players, expand)
     seed = seed if seed is not None else fresh_seed()
     game_id = game_id or fresh_id()
     path = out / f"{game_id}.ndjson"
     check_are_new([path])
+    if local is None:
+        loaded = load_config(config_file)
+    else:
+        from wolfbus.running.local_model import with_local_model
+
+        log = out / f"{game_id}.server.log"
+        loaded = context.with_resource(with_local_model(local, config_file, players, expand, log))
+    brains = loaded.brains(players, expand)
     if roles:
         brains = seat_in_roles(brains, [role for _, role in deal(loaded.config, seed)], roles)
 
