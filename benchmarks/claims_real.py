@@ -1,14 +1,16 @@
 """How well the grammar of claims hears what was said in published games, of people and of models.
 
     python benchmarks/claims_real.py
+    python benchmarks/claims_real.py --file benchmarks/claims/real_second.ndjson
     python benchmarks/claims_real.py --by repository --json
     python benchmarks/claims_real.py --mirror FOLDER --errors
 
-`benchmarks/claims/real.ndjson` has no words of others: each line tells where a statement stands (repository, commit,
-path, and the bytes of the file), the SHA-256 of its text, who says it among which players, and its labelled claims.
-The texts are fetched with git from GitHub at those commits, or read from git directories of a `--mirror`, named
-OWNER/NAME.git or OWNER+NAME/repo. A text that is not the labelled one stops the run. How the statements were drawn and
-read stands in `benchmarks/claims/real.md`. A claim is found as `benchmarks/claims.py` says.
+`benchmarks/claims/real.ndjson`, and `real_second.ndjson`, which was drawn later, have no words of others: each line
+tells where a statement stands (repository, commit, path, and the bytes of the file), the SHA-256 of its text, who says
+it among which players, and its labelled claims. The texts are fetched with git from GitHub at those commits, or read
+from git directories of a `--mirror`, named OWNER/NAME.git or OWNER+NAME/repo. A text that is not the labelled one stops
+the run. How the statements were drawn and read stands in `benchmarks/claims/real.md`. A claim is found as
+`benchmarks/claims.py` says.
 """
 
 from __future__ import annotations
@@ -144,6 +146,9 @@ def _is_suspicion(claim: LabelledClaim) -> bool:
 def main() -> int:
     """Score the grammar on published statements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--file", type=Path, default=FILE, help="which statements; those of the first drawing unless given"
+    )
     parser.add_argument("--by", choices=("stratum", "repository"), default="stratum", help="what is scored apart")
     parser.add_argument("--mirror", type=Path, help="a folder of git directories, instead of GitHub")
     parser.add_argument("--json", action="store_true")
@@ -151,7 +156,7 @@ def main() -> int:
     given = parser.parse_args()
     groups: dict[str, list[LabelledStatement]] = defaultdict(list)
     try:
-        lines = FILE.read_bytes()
+        lines = given.file.read_bytes()
         placed = read(lines, PlacedStatement)
         with tempfile.TemporaryDirectory() as temporary:
             if not given.mirror:
@@ -159,12 +164,12 @@ def main() -> int:
             for one, statement in with_texts(placed, given.mirror or Path(temporary)):
                 groups[getattr(one, given.by)].append(statement)
     except (OSError, ValueError) as error:
-        print(f"{FILE}: {error}", file=sys.stderr)
+        print(f"{given.file}: {error}", file=sys.stderr)
         return 1
     told = {"sha256": hashlib.sha256(lines).hexdigest(), "grammar": grammar_version()}
     told["date"] = dt.datetime.now(dt.UTC).date().isoformat()
     if not given.json:
-        print(f"{FILE.name}, SHA-256 {told['sha256']}\ngrammar {told['grammar']}, {told['date']}")
+        print(f"{given.file.name}, SHA-256 {told['sha256']}\ngrammar {told['grammar']}, {told['date']}")
     of_groups = {}
     for name, statements in sorted(groups.items()):
         scores = score(statements)

@@ -13,7 +13,11 @@ from wolfbus.claims import KINDS
 from wolfbus.game.vocabulary import ROLES
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-STATEMENTS = [json.loads(line) for line in (BENCHMARKS / "claims" / "real.ndjson").read_text("utf-8").splitlines()]
+STATEMENTS = [
+    json.loads(line)
+    for name in ("real.ndjson", "real_second.ndjson")
+    for line in (BENCHMARKS / "claims" / name).read_text("utf-8").splitlines()
+]
 PLACE = {"id", "stratum", "repository", "commit", "path", "spans", "written", "sha256", "speaker", "players", "claims"}
 SAID = {
     "role": {"role", "denied"},

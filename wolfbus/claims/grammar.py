@@ -48,10 +48,12 @@ def roles(words: StatementWords, place: int, pending: InspectionWords | None) ->
     )
     if of_targets:
         yield from of_targets
+    elif ROLES[words.word(place)] == "Werewolf" and (doubted := _suspected(words, targets, begin, place)):
+        yield from doubted
     else:
         yield from _role_first(words, place, ROLES[words.word(place)])
+        yield from _known_roles(words, place)
         if ROLES[words.word(place)] == "Werewolf":
-            yield from _known_wolves(words, place)
             yield from suspicions(words, place)
             yield from likened(words, place)
         elif words.near(place, "own_power"):
@@ -263,11 +265,29 @@ def _role_first(words: StatementWords, place: int, role: Role) -> Iterator[Found
         yield from _role_of(words, [target], match.start("role"), end - 1, role)
 
 
-def _known_wolves(words: StatementWords, place: int) -> Iterator[FoundClaim]:
-    """Yield who was a Werewolf, as everybody knows: "flipped wolf Raj"."""
-    match = words.near(place, "flipped_wolf")
-    for target in words.players(*match.span("who")) if match is not None else ():
-        yield FoundClaim("role", target, "Werewolf")
+def _suspected(words: StatementWords, targets: list[int | None], begin: int, place: int) -> list[FoundClaim]:
+    """Return whom the speaker suspects, with a hedge that leaves no claim of a role: "I am convinced that Raj is …"."""
+    is_unreal = any(words.in_class(index, "unreal") for index in range(words.sentence(begin), begin))
+    if (
+        is_unreal
+        or not closes(words, place + 1)
+        or taken_back(words, place + 1)
+        or not meant(words, begin, hedged=True)
+    ):
+        return []
+    others = [target for target in targets if target is not None and target != words.speaker]
+    return [_has_role(target, "Werewolf", opinion=True) for target in others]
+
+
+def _known_roles(words: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield who had a role, as everybody knows: "flipped wolf Raj", "our Seer (Raj)"."""
+    role, match = ROLES[words.word(place)], words.near(place, "known_role")
+    if match is not None:
+        for target in words.players(*match.span("who")):
+            yield FoundClaim("role", target, role)
+    elif (bracketed := words.near(place, "bracketed")) is not None and meant(words, place, opinion=True):
+        for target in words.players(*bracketed.span("who")):
+            yield _has_role(target, role)
 
 
 def another(words: StatementWords, place: int) -> Iterator[FoundClaim]:

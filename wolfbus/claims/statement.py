@@ -161,9 +161,13 @@ def others(words: StatementWords, before: int) -> set[int]:
     return {player for place, _ in words.back(before) if (player := words.other(place)) is not None}
 
 
+_SENTENCES: Final = 8
+"""Sentences that are looked over for who is spoken to."""
+
+
 def addressed(words: StatementWords, you: int, kernel: int) -> int | None:
     """Return the other player spoken to as "you", by its name beside that word, behind what is said of it, or where
-    this sentence or one of the two before opens.
+    this sentence opens, or the last one before, of seven, that opens with a name.
 
     Args:
         words: the statement.
@@ -174,7 +178,7 @@ def addressed(words: StatementWords, you: int, kernel: int) -> int | None:
         if match := words.near(anchor, table):
             return words.other(match.start("who"))
     begin = you
-    for _ in range(3):
+    for _ in range(_SENTENCES):
         begin = first = words.sentence(begin)
         while words.in_class(first, "opening"):
             first += 1
@@ -328,7 +332,8 @@ class _BackwardScan:
             return False
         if self.colon and word in WORDS["condition_to_colon"]:
             return False
-        return self.hedged or not (self.joined and word in WORDS["condition_to_comma"])
+        to_comma = "condition_nouns" if self.hedged else "condition_to_comma"
+        return not (self.joined and word in WORDS[to_comma])
 
     def _reported(self, place: int, word: str) -> bool:
         words, begin = self.words, self.begin

@@ -51,6 +51,9 @@ _QUOTED_RESULT = re.compile(
     r"\b(got|returned|back|up|as|verdict|result|(?:result|verdict|reading) (?:is|was)|result:)\s+"
     r'"((?:not )?(?:an? )?[\w-]+)[.!]?"'
 )
+_MENTION = re.compile(rf"@(?=[{MARKS}])")
+_OWN_LINE = re.compile(rf"\A\W*{chr(FIRST_MARK)}(?:\s+sa(?:ys|id))?\s*:\s*")
+"""The speaker's own name before what it says."""
 _CHAIR = re.compile(rf"\W*(?:{'|'.join(sorted(WORDS['chair'])).replace('_', ' ')})\s*:")
 _INNER = re.compile(rf"!(?=[\w{MARKS}])")
 _BULLET = re.compile(r"\s*(?:[-\u2022+]\s|\(?\d{1,2}[.)]\s|[-\u2022]$)\s*")
@@ -183,13 +186,15 @@ def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[st
     text = unicodedata.normalize("NFC", text[:LONGEST].replace(CUT, "")).translate(_HYPHENS)
     words = marked(text, _spellings(composed)).translate(_PLAIN).lower().strip()
     words = _ABBREVIATED.sub(r"\1", _TITLE.sub("", words))
-    words = _INNER.sub(" !_ ", words)
+    words = _INNER.sub(" !_ ", _MENTION.sub("", words))
     marks = {speaker: chr(FIRST_MARK)} if speaker in names else {}
 
     def mark_of(match: re.Match[str]) -> str:
         return marks.setdefault(names[(ord(match[0]) - FIRST_MARK) % len(names)], chr(FIRST_MARK + len(marks)))
 
     words = _MARK.sub(mark_of, words)
+    if speaker in names:
+        words = _OWN_LINE.sub("", words)
     if words[:1] == '"' and words.find('"', 1) == len(words) - 1:
         words = words[1:-1]
     if '"' in words:
