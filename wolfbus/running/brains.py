@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _TABLES: Final = ("players", "models", "endpoints", "agents")
 """Of a config file, besides the rules."""
-_SEED: Final = "r27"
+_SEED: Final = "r21"
 """Of a rehearsal: of 25 that were tried, its game is the one in the middle by calls."""
 _PATIENCE_S: Final = 30.0
 """Longest time that a rehearsal may take."""

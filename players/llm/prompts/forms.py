@@ -62,9 +62,9 @@ class _Text(NamedTuple):
 
 _TEXTS: Final[Mapping[str, _Text]] = {
     "thought": _Text("your private reasoning", THOUGHT_SHOWN),
-    "text": _Text("your public statement", 1_000),
+    "text": _Text("your public statement: new sentences, none from above", 1_000),
     "reasoning": _Text("why, in a sentence or two", 500),
-    "reason": _Text("your public reason", 500),
+    "reason": _Text("your public reason: new sentences, none from above", 500),
     "word": _Text("what you tell your partners", 500),
 }
 """Members that are a text: what they hold, and their most characters. A thought has as many as prompts show of it."""

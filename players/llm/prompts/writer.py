@@ -57,7 +57,7 @@ def question_text(asks: Sequence[Ask], view: SeatView, *, with_label: bool = Fal
     """
     together = with_label or len(asks) > 1
     phase = "night" if asks[0].phase == "night" else "day"
-    lines = ["", f"QUESTION, {phase} {asks[0].round}"]
+    lines = ["", f"QUESTION to {view.me}, {phase} {asks[0].round}"]
     if view.config.feeds_back and not _TARGETS.isdisjoint(ask.kind for ask in asks):
         lines.append(_suspicion(view))
     if view.config.assess == "after" and asks[0].about is not None:
@@ -91,7 +91,10 @@ def _task(ask: Ask, view: SeatView) -> str:
         most = view.config.bid_max
         return f"Bid for the floor in {turns}: a whole number from 0 (no wish to speak) to {most} (most urgent)."
     if ask.kind == "speak":
-        return f"You have the floor in {turns}. Make one public statement; an empty text is silence."
+        return (
+            f"You have the floor in {turns}. Make one public statement as {view.me}, in new words of your own; "
+            "an empty text is silence."
+        )
     if ask.kind == "assess_own":
         return f"Label your own statement {_statement(ask, view)}"
     if ask.kind == "assess_other":

@@ -22,7 +22,7 @@ def calls(request):
 
 def story_of(prompt: Prompt) -> str:
     user = prompt.messages[1]
-    assert user.content[user.prefix_length :].startswith("\nQUESTION, ")
+    assert user.content[user.prefix_length :].startswith("\nQUESTION to ")
     return user.content[: user.prefix_length]
 
 
