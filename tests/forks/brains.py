@@ -73,3 +73,11 @@ class AlwaysLies(Knows):
     """Never makes an honest statement."""
 
     lies = 1.0
+
+
+class Insists(Knows):
+    """Wants the floor, whoever else does."""
+
+    def bid(self, _ask, _view, /):
+        """Bid all."""
+        return 10

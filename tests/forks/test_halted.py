@@ -41,7 +41,7 @@ def credits_of(tmp_path, monkeypatch):
 
 @pytest.fixture
 def parents(tmp_path, credits_of):
-    players = "tests.forks.brains:Knows*5,llm:poor*3"
+    players = "tests.forks.brains:Insists*5,llm:poor*3"
     out = tmp_path / "parents"
     study = wolfbus.run_study(CONFIG, players=players, games=1, seed=1, out=out, workers=1, probe=False)
     assert (study.complete, bool(answered("poor"))) == (True, True)
