@@ -194,7 +194,8 @@ def _role_of(
             yield FoundClaim("inspection", target, role, words.night(verb, end, verb))
         else:
             guessed = doubted or taken_back(words, place + 1, opinion=True)
-            yield _has_role(target, role, opinion=guessed)
+            was = role == "Werewolf" and not guessed and words.word(begin + 1) == "was"
+            yield FoundClaim("role", target, role) if was else _has_role(target, role, opinion=guessed)
             if guessed and role != "Werewolf":
                 yield FoundClaim("stance", target, opinion=True, more={"side": "for"})
 

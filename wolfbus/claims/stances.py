@@ -81,6 +81,8 @@ def _whose_ways(words: StatementWords, before: int, *, again: int = 2) -> list[i
             return _with_others_of_list(words, place, begin)
         if words.word(place) in {"you", "your"}:
             return [_spoken_to(words, place, before)]
+        if words.player(place) is not None and words.near(place, "suspected_one"):
+            return [words.player(place)]
     named = [place for place in range(begin, before) if words.player(place) is not None]
     if named:
         is_one = len({words.player(place) for place in named}) == 1
