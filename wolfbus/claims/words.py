@@ -148,7 +148,8 @@ def _spellings(names: tuple[SeatName, ...]) -> tuple[SeatName, ...]:
 def _initials(words: list[list[str]]) -> list[str | None]:
     """Return each name's initials in capitals; None for one word, and where they are a word or another's as well."""
     initials = ["".join(word[0] for word in name).upper() for name in words]
-    return [letters if len(letters) > 1 and _names_one(letters, Counter(initials)) else None for letters in initials]
+    shared = Counter(initials)
+    return [letters if len(letters) > 1 and _names_one(letters, shared) else None for letters in initials]
 
 
 def _short_names(words: list[list[str]], place: int) -> list[str | None]:
@@ -311,7 +312,7 @@ def _nights(words: list[str]) -> list[str]:
         last = tokens[-1] if tokens else ""
         if word in WORDS["side"] and last == "werewolf":
             tokens[-1] = "werewolves"
-        elif word in WORDS["member"] and last == "werewolf":
+        elif word == "member" and last == "werewolf":
             continue
         elif (word == "pack" and last == "the") or word == "werewolves":
             _add_wolves(tokens)
