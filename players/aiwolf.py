@@ -22,7 +22,7 @@ from wolfbus import __version__
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.membership import Membership, introduce
 from wolfbus.agent.router import Seats
-from wolfbus.errors import ConfigError, WolfError
+from wolfbus.errors import WolfError, not_installed
 from wolfbus.files.printable import printable
 from wolfbus.game.fresh import fresh_name
 from wolfbus.game.roles import team_of
@@ -353,7 +353,7 @@ class Gateway:
         try:
             from websockets.sync.server import serve
         except ImportError as error:
-            raise ConfigError('this needs websockets, which is not installed: pip install "wolfbus[aiwolf]"') from error
+            raise not_installed("websockets", "aiwolf") from error
 
         # it tells of every connection
         logging.getLogger("websockets").setLevel(logging.WARNING)

@@ -228,6 +228,11 @@ def fault_of_table(
     return f"{place}: {reason}" if place else reason
 
 
+def not_installed(package: str, extra: str) -> ConfigError:
+    """Return the error that says how to install a package that is missing."""
+    return ConfigError(f'this needs {package}, which is not installed: pip install "wolfbus[{extra}]"')
+
+
 def _owner(model: type[BaseModel], path: Sequence[str]) -> type[BaseModel]:
     """Return the model that a place within another is of."""
     from pydantic import BaseModel

@@ -19,8 +19,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, not_installed
+from wolfbus.files.formats import first_of
 from wolfbus.files.printable import printable
+from wolfbus.service.child import end_child, start_child
 
 CONTEXT: Final = 8192
 """Tokens of prompt and reply at most, of each request that is answered at a time."""
@@ -63,8 +65,7 @@ def weights(name: str) -> Path:
 
 
 def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(map(printable, names[:_SHOWN])) + more
+    return first_of([printable(name) for name in names], _SHOWN)
 
 
 def _checked(path: Path) -> Path:
@@ -124,15 +125,12 @@ def serving(path: Path, slots: int, log: Path) -> Iterator[str]:
         ConfigError: the package is missing, or the server does not start: its last words.
     """
     if find_spec(PACKAGE) is None:
-        raise ConfigError(f'--local needs {PACKAGE}, which is not installed: pip install "wolfbus[local]"')
+        raise not_installed(PACKAGE, "local")
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", __spec__.name, str(path), "--slots", str(slots), "--until-input-ends"]
-    with (
-        log.open("wb") as output,
-        subprocess.Popen(  # noqa: S603 - our own module over a file that the user named
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, text=True
-        ) as server,
-    ):
+    with log.open("wb") as output:
+        server = start_child(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, text=True)
+    with server:
         try:
             address = server.stdout.readline().strip() if server.stdout is not None else ""
             if not address:
@@ -140,7 +138,7 @@ def serving(path: Path, slots: int, log: Path) -> Iterator[str]:
                 raise ConfigError(f"{path}: llama.cpp does not serve it: {_last_words(log)}")
             yield address
         finally:
-            server.kill()
+            end_child(server)
 
 
 def _last_words(log: Path) -> str:

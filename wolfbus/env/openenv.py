@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 from pydantic import Field, model_validator
 
-from wolfbus.env.missing import not_installed
+from wolfbus.errors import not_installed
 
 try:
     from openenv.core.env_server import Action, Environment, Observation, State, create_app

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from wolfbus.env.missing import not_installed
+from wolfbus.errors import not_installed
 
 try:
     from gymnasium.spaces import Dict, Space

@@ -129,6 +129,12 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def first_of(names: Sequence[str], most: int) -> str:
+    """Return "a, b and 3 more", with so many names at most."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 def aligned(rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> list[str]:
     """Return rows as lines of columns, two blanks apart; to the right stand those whose heads, in the first row, are in
     `right`.

@@ -51,7 +51,8 @@ def with_local_model(
 
     path = weights(name)
     table = dict(_RULES) if config_file is None else read_toml_file(config_file)
-    models, endpoints = (dict(table.get(member, {})) for member in ("models", "endpoints"))
+    models = dict(table.get("models", {}))
+    endpoints = dict(table.get("endpoints", {}))
     if ALIAS in models or ALIAS in endpoints:
         raise ConfigError(f"{config_file}: --local needs the name `{ALIAS}` for its own model and endpoint")
     # Ollama's files are called by their hashes

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import click
 
-from wolfbus.files.formats import aligned, quantity, span
+from wolfbus.files.formats import aligned, first_of, quantity, span
 from wolfbus.files.printable import counted, printable, told_apart
 from wolfbus.study.folder import Manifest
 from wolfbus.study.journal import CallsSoFar, Spent
@@ -260,12 +260,6 @@ def replay_command(game: PlannedGame, folder: Path) -> str:
     return f"wolfbus play --seed {game.seed} --players {shlex.quote(spec)} --config {rules}"
 
 
-def _some(games: Sequence[str]) -> str:
-    """Return the names of some games, and how many more there are."""
-    more = len(games) - _GAMES_SHOWN
-    return ", ".join(games[:_GAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
 def summary_lines(
     totals: Mapping[str, Any],
     folder: Path,
@@ -309,10 +303,10 @@ def summary_lines(
         if totals[state]:
             lines.append(f"{state.title():8}{counted(totals[state], 'game')} {words}")
         if state == "halted":
-            lines += [f"        {_some(games)}: {printable(why, 300)}" for why, games in halts.items()]
+            lines += [f"        {first_of(games, _GAMES_SHOWN)}: {printable(why, 300)}" for why, games in halts.items()]
     lines += [f"        {game}: {printable(error, 200)}" for game, error in errors]
     if spoilt:
         why = "too many answers of a seat are defaults for want of a reply; no table counts them"
-        lines.append(f"Spoilt  {counted(len(spoilt), 'game')} ({_some(spoilt)}): {why}")
+        lines.append(f"Spoilt  {counted(len(spoilt), 'game')} ({first_of(spoilt, _GAMES_SHOWN)}): {why}")
     lines.append(f"Folder  {folder}")
     return lines
