@@ -124,12 +124,15 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(tmp_path):
         )
         assert elsewhere[0] == 403
 
-        # nobody may look on, not by the game's own page either
-        for path in ("data.json", "data.json?as=everything", "events?as=everything", "record.ndjson", "page.html"):
-            if "events" in path:
-                assert fetched(one.url, f"/g/{table.game}/{path}")[0] == 400
-            else:
-                assert not CANARY.search(fetched(one.url, f"/g/{table.game}/{path}")[2])
+        # nobody may look on, not by the game's own page either, which is there once the game has begun
+        for place in (one.place, f"/g/{table.game}"):
+            with Events(one.url, f"{place}/events", Cookie=one.cookie) as steps:
+                assert any(line for _, line, _ in steps)
+        refused = {"data.json?as=everything": 400, "events?as=everything": 400, "record.ndjson": 403}
+        for path in ("data.json", "page.html", *refused):
+            status, _, body = fetched(one.url, f"/g/{table.game}/{path}")
+            assert status == refused.get(path, 200), path
+            assert not CANARY.search(body)
         assert one.get("/data.json?as=public")[0] == 403, "no ghost before death"
 
         for person in (one, other):
