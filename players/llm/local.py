@@ -151,6 +151,8 @@ def _serve(path: Path, port: int, slots: int, threads: int) -> Any:
     llama = import_module(PACKAGE)
     parameters = llama.CommonParams()
     parameters.model.path = str(path)
+    # records hold what a server calls its model: unless told otherwise, where the file lies on this machine
+    parameters.model_alias = {path.stem}
     parameters.port = port
     parameters.n_parallel, parameters.n_ctx, parameters.kv_unified = slots, CONTEXT * slots, True
     parameters.use_jinja, parameters.warmup = True, False
