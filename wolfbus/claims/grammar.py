@@ -71,7 +71,10 @@ def _denied(words: StatementWords, place: int) -> Iterator[FoundClaim]:
             continue
         if table.endswith("own"):
             yield from _denied_of(words, None, match.start(), place)
-            return
+            # "Raj and I are innocent"
+            if words.word(match.start()) != "and":
+                return
+            continue
         who = match.start("who")
         referred = statement.referred(words, who)
         targets = words.players(*match.span("who")) or [target for target in (referred,) if target is not None]
@@ -287,8 +290,9 @@ def _known_roles(words: StatementWords, place: int) -> Iterator[FoundClaim]:
         for target in words.players(*match.span("who")):
             yield FoundClaim("role", target, role)
     elif (bracketed := words.near(place, "bracketed")) is not None and meant(words, place, opinion=True):
+        was = "was" in words.tokens[bracketed.start() : place]
         for target in words.players(*bracketed.span("who")):
-            yield _has_role(target, role)
+            yield FoundClaim("role", target, role) if was else _has_role(target, role)
 
 
 def another(words: StatementWords, place: int) -> Iterator[FoundClaim]:
@@ -345,8 +349,8 @@ def _claims_of(words: StatementWords, inspections: list[InspectionWords]) -> Ite
     doctor = False
     for place, word in enumerate(words.tokens):
         if place in words.silent:
-            if place in words.in_question and ROLES.get(word) == "Werewolf":
-                yield from suspicions(words, place)
+            if place in words.in_question and word in ROLES:
+                yield from _question(words, place)
             continue
         if word in _DEEDS or words.player(place) is not None:
             inspected = inspection(words, place, pending)
@@ -362,7 +366,7 @@ def _claims_of(words: StatementWords, inspections: list[InspectionWords]) -> Ite
         if word in WORDS["wolfish"]:
             of_ways = list(likened(words, place))
             yield from of_ways or suspected(words, place, "wolfish_of")
-        elif word in {"suspect", "suspects"}:
+        elif word in {"suspect", "suspects", "suspicion"}:
             yield from suspected(words, place, "top_suspect")
         if word in READERS:
             yield from READERS[word](words, place)
@@ -370,6 +374,14 @@ def _claims_of(words: StatementWords, inspections: list[InspectionWords]) -> Ite
             doctor = doctor or words.near(place, "doctor_lists") is not None
         elif doctor and (pending is None or not place - 3 <= pending.end <= place or pending.end == place + 1):
             yield from _listed_protection(words, place)
+
+
+def _question(words: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield what a question gives away around a word for a role: "is Raj a Werewolf?", "why would I, a Seer, lie?"."""
+    if ROLES[words.word(place)] == "Werewolf":
+        yield from suspicions(words, place)
+    elif words.near(place, "own_asked"):
+        yield FoundClaim("role", None, ROLES[words.word(place)])
 
 
 def _sides(words: StatementWords, place: int, pending: InspectionWords | None) -> Iterator[FoundClaim]:

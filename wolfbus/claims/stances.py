@@ -62,50 +62,92 @@ def likened(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     match = words.near(place, table)
     if match is None or words.in_class(words.sentence(place), "condition"):
         return
-    clause = next((index for index, word in words.back(match.start()) if word in WORDS["clause_end"]), 0)
-    if not meant(words, match.start(), hedged=True, since=max(clause, match.start() - _NEAR)):
+    begin = match.start()
+    while words.in_class(begin - 1, "likeness"):
+        begin -= 1
+    clause = next((index for index, word in words.back(begin) if word in WORDS["clause_end"]), 0)
+    if not meant(words, begin, hedged=True, since=max(clause, begin - _NEAR)):
         return
     is_named = "who" in match.groupdict()
-    for target in [words.player(match.start("who"))] if is_named else _whose_ways(words, match.start() + 1):
+    for target in words.players(*match.span("who")) if is_named else _whose_ways(words, begin + 1):
         if target is not None and target != words.speaker:
             yield FoundClaim("accusation", target, "Werewolf", opinion=True)
 
 
 def _whose_ways(words: StatementWords, before: int, *, again: int = 2) -> list[int | None]:
-    """Return whose ways a sentence tells of before a place: whose they are said to be, who is spoken to, the only one
-    named; where it has only "that" or "their", the same of the sentence before, `again` times at most.
+    """Return whose ways a sentence tells of before a place; where it has only "that" or "their", or is a question of
+    nobody, the same of the sentence before, `again` times at most.
     """
     begin = words.sentence(before)
-    for place in range(begin, before):
-        if words.player(place) is not None and words.word(place + 1) == "'s" and not words.near(place, "fate_of"):
-            return _with_others_of_list(words, place, begin)
-        if words.word(place) in {"you", "your"}:
-            return [_spoken_to(words, place, before)]
-        if words.player(place) is not None and words.near(place, "suspected_one"):
-            return [words.player(place)]
-    named = [place for place in range(begin, before) if words.player(place) is not None]
-    if named:
-        is_one = len({words.player(place) for place in named}) == 1
-        is_object = words.in_class(named[0] - 1, "acted_on") or words.near(named[0], "fate_of")
-        if is_object or not (is_one or named[0] == begin):
-            return []
-        listed = words.near(named[0], "listed_with") if not is_one else None
-        others = [words.player(place) for place in range(*listed.span("who"))] if listed is not None else []
-        return [words.player(named[0]), *others]
+    if (owners := _said_to_be_of(words, begin, before)) is not None:
+        return owners
     is_own = "my" in words.tokens[begin:before]
-    points_back = any(words.in_class(place, "pointing_back") for place in range(begin, before))
+    is_question = begin in words.in_question
+    points_back = is_question or any(words.in_class(place, "pointing_back") for place in range(begin, before))
     if is_own or not points_back or not again or begin == 0:
         return []
-    return _whose_ways(words, begin - 1, again=again - 1)
+    return _whose_ways(words, begin - 1, again=again - (not is_question))
 
 
-def _with_others_of_list(words: StatementWords, last: int, begin: int) -> list[int | None]:
-    """Return the player at a place with those before it in the same list: "Raj and Bea" where Bea stands."""
-    listed = [words.player(last)]
+def _said_to_be_of(words: StatementWords, begin: int, end: int) -> list[int | None] | None:
+    """Return whose ways are told of between two places of a sentence: whose they are said to be, who is spoken to, all
+    who did it together, the only one named or the only list of players; None where it names nobody.
+    """
+    for place in range(begin, end):
+        if words.word(place) in {"you", "your"}:
+            return [_spoken_to(words, place, end)]
+        if words.in_class(place, "shared") and words.word(place - 1) in {"their", "this", "that", "such"}:
+            together = _acting(words, begin, place)
+            if together:
+                return [words.player(one) for one in together]
+        if words.player(place) is not None and (owners := _owners(words, place, begin)):
+            return owners
+    named = [place for place in range(begin, end) if words.player(place) is not None]
+    if not named:
+        return None
+    if named[0] not in _acting(words, begin, end):
+        return []
+    listed = _with_list_after(words, named[0])
+    is_one_list = {words.player(place) for place in named} <= {*listed}
+    return listed if is_one_list or named[0] == begin else []
+
+
+def _owners(words: StatementWords, place: int, begin: int) -> list[int | None]:
+    """Return whose ways the words around the name at a place tell of: "players like Raj", "Raj's silence", "I am wary
+    of Raj"; nobody if they tell of no ways.
+    """
+    if (match := words.near(place, "such_as")) is not None:
+        return [*words.players(*match.span("who"))]
+    if words.word(place + 1) == "'s" and not words.near(place, "fate_of"):
+        first = _first_of_list(words, place, begin)
+        if words.word(first - 1) != "with" or not words.in_class(first - 2, "siding"):
+            return [words.player(one) for one in range(first, place + 1, 2)]
+    return _with_list_after(words, place) if words.near(place, "suspected_one") else []
+
+
+def _acting(words: StatementWords, begin: int, end: int) -> list[int]:
+    """Return where players are named between two places to whom nothing is done there or befell."""
+    named = [place for place in range(begin, end) if words.player(place) is not None]
+    before = {place: _first_of_list(words, place, begin) - 1 for place in named}
+    return [
+        place
+        for place in named
+        if not (before[place] > begin and words.in_class(before[place], "acted_on"))
+        and not words.near(place, "fate_of")
+    ]
+
+
+def _with_list_after(words: StatementWords, first: int) -> list[int | None]:
+    """Return the player at a place with those after it in the same list."""
+    listed = words.near(first, "listed_with")
+    return [words.player(first), *(words.players(*listed.span("who")) if listed is not None else [])]
+
+
+def _first_of_list(words: StatementWords, last: int, begin: int) -> int:
+    """Return where the list of players begins that ends at a place: "Raj and Bea" where Bea stands."""
     while last - 2 >= begin and words.word(last - 1) in {"and", ","} and words.player(last - 2) is not None:
         last -= 2
-        listed.append(words.player(last))
-    return listed
+    return last
 
 
 def _spoken_to(words: StatementWords, you: int, kernel: int) -> int | None:
@@ -118,7 +160,10 @@ def suspected(words: StatementWords, place: int, table: str) -> Iterator[FoundCl
     """Yield "Raj is scummy", "Raj is my prime suspect" around that word, by a table of the lexicon."""
     match = words.near(place, table)
     if match is not None and meant(words, min(match.start(), place), hedged=True):
-        for target in _named_in(words, range(*match.span("who"))):
+        targets = list(_named_in(words, range(*match.span("who"))))
+        if not targets and words.word(match.start("who")) == "them":
+            targets = list(_named_in(words, [words.sentence(place)]))
+        for target in targets:
             yield FoundClaim("accusation", target, "Werewolf", opinion=True)
 
 

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import takewhile
 from typing import Final
 
@@ -43,6 +43,8 @@ _SINGLE_QUOTED = re.compile(
     rf"(?<![\w{MARKS}])'(?!(?:cause|em|til|twas|tis|n)\b)(?=[\w{MARKS}])(?:[^']|'(?=\w))*(?:'|\Z)"
 )
 _MARK = re.compile(MARK)
+# within "Raj Bea and Tom"
+_UNLISTED = re.compile(rf"(?<={MARK})(?= +{MARK}(?: +{MARK})*,? +(?:and|&) +{MARK})")
 _TITLE = re.compile(
     rf"\b(?:mr|mrs|ms|mx|dr|prof|miss|sir|madam)\b\.?\s*(?=[{MARKS}])|(?<=[{MARKS}])-(?:san|kun|chan|sama)\b"
 )
@@ -122,6 +124,10 @@ def player(mark: str, names: int) -> int | None:
     return (ord(mark) - FIRST_MARK) % names if len(mark) == 1 and FIRST_MARK <= ord(mark) <= LAST_MARK else None
 
 
+_NUMBER: Final = re.compile(r"\d+")
+_ENDS_WITH_NUMBER: Final = re.compile(r"(.*\D)\d+")
+
+
 @lru_cache(maxsize=512)
 def _spellings(names: tuple[SeatName, ...]) -> tuple[SeatName, ...]:
     """Return the names as they may be spelt, each player's at its place modulo their number; exact ones last.
@@ -185,9 +191,10 @@ def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[st
     """
     composed = tuple(unicodedata.normalize("NFC", name) for name in names)
     text = unicodedata.normalize("NFC", text[:LONGEST].replace(CUT, "")).translate(_HYPHENS)
-    words = marked(text, _spellings(composed)).translate(_PLAIN).lower().strip()
+    words = marked(_one_by_one(text, composed), _spellings(composed)).translate(_PLAIN).lower().strip()
     words = _ABBREVIATED.sub(r"\1", _TITLE.sub("", words))
     words = _INNER.sub(" !_ ", _MENTION.sub("", words))
+    words = _UNLISTED.sub(",", words)
     marks = {speaker: chr(FIRST_MARK)} if speaker in names else {}
 
     def mark_of(match: re.Match[str]) -> str:
@@ -204,6 +211,28 @@ def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[st
     if "'" in words:
         words = _SINGLE_QUOTED.sub(_cut, words)
     return words, tuple(marks)
+
+
+def _one_by_one(text: str, names: tuple[SeatName, ...]) -> str:
+    """Return a text with "players 3 and 8" as "player_3 and player_8", if that is what players are called."""
+    for stem, listed in _numbered(names):
+        text = listed.sub(partial(_with_stem, stem), text)
+    return text
+
+
+def _with_stem(stem: str, match: re.Match[str]) -> str:
+    return _NUMBER.sub(rf"{stem}\g<0>", match[1])
+
+
+@lru_cache(maxsize=512)
+def _numbered(names: tuple[SeatName, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return what stands before the numbers in names that end with one, with what finds lists of such names."""
+    stems = dict.fromkeys(match[1] for name in names if (match := _ENDS_WITH_NUMBER.fullmatch(name)))
+    return tuple(
+        (stem, re.compile(rf"\b{re.escape(stem.rstrip(' _-'))}s[ _-]?(\d+(?:(?:,|,? and| &) \d+)+)\b", re.IGNORECASE))
+        for stem in stems
+        if stem.strip(" _-")
+    )
 
 
 def _result_word(match: re.Match[str]) -> str:
