@@ -188,7 +188,7 @@ class StatementRow:
     ] = None
     thought_score_masked: Annotated[int | None, Column("the same with the names of roles masked", _NO_THOUGHT)] = None
     copied: Annotated[
-        bool, Column("whether all of its words stand in the prompt of its model: its judgements count for nothing")
+        bool, Column("whether its words stand in the prompt of its model: its judgements count for nothing")
     ] = False
 
     @property

@@ -138,7 +138,7 @@ def call_record(turn: Turn, model: Model, prompt: Prompt, completion: Completion
 
 logger = logging.getLogger(__name__)
 
-_COPIED: Final = "all words of the statement stand in the prompt already; say something of your own"
+_COPIED: Final = "the words of the statement stand in the prompt already; say something of your own"
 
 MARGIN_S: Final = 0.25
 """A call is given up so long before its request's deadline (or a twentieth of the time, if that is less): its report

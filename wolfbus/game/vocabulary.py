@@ -24,8 +24,8 @@ Reading: TypeAlias = Literal["clean", "extracted", "repaired", "coerced", "reask
 
 clean: it parsed as it stood · extracted: JSON taken out of a fence or prose · repaired: broken or cut-off JSON mended ·
 coerced: a value brought into its type or range · reasked: the brain had to ask its model a second time ·
-copied: all words of a statement stand in the prompt that asked for it, and stood there again when it was asked once
-more.
+copied: all words of a statement, or nearly all, stand in the prompt that asked for it, and stood there again when it
+was asked once more.
 """
 
 Outcome: TypeAlias = Literal["accepted", "defaulted", "timed_out", "declined"]

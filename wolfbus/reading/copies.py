@@ -1,5 +1,5 @@
 """Words that a model took from its prompt: no answer where they only describe what was asked for, and no statement in
-words of its own where all of them stand there.
+words of its own where all of them, or nearly all, stand there.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _IN_BRACKETS: Final = re.compile(r"\s*<[^<>]*>\s*")
 _WORD: Final = re.compile(r"\w+")
 _SENTENCE_END: Final = re.compile(r"[.!?…\n]+")
@@ -21,6 +22,12 @@ _LONGEST: Final = 200
 FEWEST_COPIED: Final = 8
 """Words in all from which on a statement whose sentences all stand in its prompt counts as copied; fewer ("I vote for
 Raj") may be said by two players who have not heard each other."""
+
+_RUN: Final = 6
+"""Words in a row that somebody who reads the rules has from there: "the floor in turn 2 of …"."""
+
+_SHARE: Final = 0.8
+"""Of a statement's words, in such runs, from which on it says again what it was told."""
 
 
 def is_placeholder(text: str, descriptions: Iterable[str] = ()) -> bool:
@@ -37,17 +44,28 @@ def is_placeholder(text: str, descriptions: Iterable[str] = ()) -> bool:
 
 
 def is_copied(text: str, prompt: str) -> bool:
-    """Return whether a statement says nothing that does not stand in its prompt: each of its sentences does, word for
-    word, whatever its punctuation and case, and together they have at least `FEWEST_COPIED` words.
+    """Return whether a statement of at least `FEWEST_COPIED` words says nothing that does not stand in its prompt,
+    whatever its punctuation and case.
+
+    Each of its sentences stands there word for word; or four in five of its words stand, in runs of six, in the
+    prompt's own words, which are all that no player has said.
 
     Args:
         text: the statement.
-        prompt: all that the model was sent, another player's words and its own earlier ones included.
+        prompt: all that the model was sent; what players said, the model itself included, stands in quotation marks.
     """
-    if len(_WORD.findall(text)) < FEWEST_COPIED:
+    words = _words(text).split()
+    if len(words) < FEWEST_COPIED:
         return False
     prompt_words = _words(prompt)
-    return all(_words(sentence) in prompt_words for sentence in _SENTENCE_END.split(text) if _WORD.search(sentence))
+    if all(_words(sentence) in prompt_words for sentence in _SENTENCE_END.split(text) if _WORD.search(sentence)):
+        return True
+    own_words = _words(_QUOTED.sub(" ", prompt))
+    in_runs: set[int] = set()
+    for begin in range(len(words) - _RUN + 1):
+        if f" {' '.join(words[begin : begin + _RUN])} " in own_words:
+            in_runs.update(range(begin, begin + _RUN))
+    return len(in_runs) >= _SHARE * len(words)
 
 
 @lru_cache(maxsize=64)
