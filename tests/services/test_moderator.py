@@ -234,9 +234,11 @@ def test_a_restarted_moderator_goes_on_with_the_session_and_a_game_in_the_middle
     assert "goes on, 1 game begun" in caplog.text
 
 
-@pytest.mark.parametrize("late", [False, True], ids=["in-time", "after-the-end"])
+@pytest.mark.parametrize(
+    ("late", "renews"), [(False, True), (True, True), (True, False)], ids=["in-time", "after-the-end", "by-the-news"]
+)
 def test_a_second_moderator_takes_over_when_the_lease_runs_out_and_the_first_steps_down(
-    stage, redis_server, caplog, late
+    stage, redis_server, caplog, monkeypatch, late, renews
 ):
     caplog.set_level("INFO")
     proxy = stage.enter_context(Proxy(redis_server.port))
@@ -252,6 +254,11 @@ def test_a_second_moderator_takes_over_when_the_lease_runs_out_and_the_first_ste
     if not late:
         proxy.refuse(False)
         wait_until(lambda: first.health.state == "standing by")
+    if not renews:
+        # the first learns it from the news that the session is closed, not from its lease
+        monkeypatch.setattr("moderator.house.lease.RENEWALS", 1e-3)
+    states, tell = [], first.health.set
+    monkeypatch.setattr(first.health, "set", lambda state, **more: (states.append(state), tell(state, **more)))
     stage.guests(*FIVE)
     assert second.result().error is None
     assert second.code() == 0
@@ -259,6 +266,7 @@ def test_a_second_moderator_takes_over_when_the_lease_runs_out_and_the_first_ste
     # the session it had, and stood by for, is over: there is nothing to do for it
     assert first.code() == 0
     assert "stepping down: house main belongs to" in caplog.text
+    assert "closing" not in states
     assert first.results.empty()
     assert sum(isinstance(one, HouseOpened) for one in stage.news) == 1
 
