@@ -45,6 +45,10 @@ class PrefixCache:
         return cached
 
 
+_SERVED: Final = "model-double"
+"""What answers, whichever model was asked for: so games and reports tell that it was none."""
+
+
 class MockProvider:
     """Answers plausibly, and as a function of the prompt.
 
@@ -77,7 +81,7 @@ class MockProvider:
             prompt_tokens=reply.prompt_tokens,
             cached_tokens=self._cache.add(request.model.model, "".join(message["content"] for message in messages)),
             completion_tokens=reply.completion_tokens,
-            served=request.model.model,
+            served=_SERVED,
         )
 
     async def close(self) -> None:
