@@ -260,11 +260,11 @@ class Term:
             self._next_housekeeping = now + self._settings.heartbeat_s
         self._lobby.ask_progress(self._roster.lagging(now))
         self._scheduler.release_records()
-        if self._closing is None and not self._session.running:
-            # while the bus was away from us another moderator ended the session: it is not ours to close
-            self._check_owner(Fenced(f"session {self._session.name} was closed by another moderator"))
-            return
         if self._closing is None:
+            if not self._session.running:
+                # while the bus was away from us another moderator ended the session: it is not ours to close
+                self._check_owner(Fenced(f"session {self._session.name} was closed by another moderator"))
+                return
             self._scheduler.open_games()
             if self._scheduler.all_begun and not self._scheduler.running:
                 given_up = self._scheduler.given_up

@@ -229,9 +229,9 @@ def _meant_by(words: StatementWords, place: int) -> Iterator[int]:
     if first is None or first == words.speaker:
         return
     yield first
-    if words.player(place) is not None and (row := words.near(place, "listed_with")) is not None:
-        for index in range(*row.span("who")):
-            if (other := words.other(index)) is not None and other != first:
+    if words.player(place) is not None:
+        for other in _with_list_after(words, place):
+            if other is not None and other not in {first, words.speaker}:
                 yield other
 
 

@@ -13,6 +13,9 @@ from wolfbus.testing.model_reply import CHARACTERS, speak
 
 _BEHAVIOUR: Final = Behaviour()
 
+_SERVED: Final = "model-double"
+"""What answers, whichever model was asked for: so games and reports tell that it was none."""
+
 BLOCK_TOKENS: Final = 128
 """Tokens are cached by blocks of so many."""
 
@@ -43,10 +46,6 @@ class PrefixCache:
         while len(self._blocks) > _MOST_BLOCKS:
             del self._blocks[next(iter(self._blocks))]
         return cached
-
-
-_SERVED: Final = "model-double"
-"""What answers, whichever model was asked for: so games and reports tell that it was none."""
 
 
 class MockProvider:
