@@ -143,6 +143,8 @@ def compare(
     all primary metrics together, by their greatest difference in each of the same rearrangements;
     every other metric is ``exploratory`` and has none. A difference says how these agents did in
     these games; p says how easily chance alone would do that, not how large or how important it is.
+    ``variance_left`` is what pairing gained: the difference's variance over the draws as a share of the
+    sum of both sides' own, which is 1 - ρ where both vary alike and their values correlate by ρ.
 
     Args:
         a: one study.
@@ -282,6 +284,7 @@ class _Compared:
 
     def __init__(self, sides: Sequence[_Side], sums: Sequence[Sums], shared: Shared, draws: Draws) -> None:
         self._sides = sides
+        self._paired = bool(shared.pairs)
         self._draws = draws
         self._units = [
             Units(of_side, of_side.by_unit(side.units, shared.count)) for of_side, side in zip(sums, sides, strict=True)
@@ -304,6 +307,7 @@ class _Compared:
         missing = [side.name for side, value in zip(self._sides, values, strict=True) if isnan(value)]
         reason = f"{' and '.join(missing)}: {figure.reason}"
         difference = figure_row(headline.name, UNINFORMED, values[1] - values[0], interval, sum(n), reason)
+        left = None if interval.low is None or not self._paired else _variance_left(*drawn)
         return {
             "label": headline.label,
             "unit": headline.unit,
@@ -312,7 +316,17 @@ class _Compared:
             **dict(zip(("n_a", "n_b"), n, strict=True)),
             **dict(zip(("baseline_a", "baseline_b"), baselines, strict=True)),
             "difference": difference.estimate(),
+            "variance_left": left,
         }
+
+
+def _variance_left(a: Array, b: Array) -> float | None:
+    """Return the variance of b - a over the draws in which both are defined, as a share of the sum of their own; None
+    where neither varies.
+    """
+    both = np.isfinite(a) & np.isfinite(b)
+    apart = float(np.var(a[both]) + np.var(b[both]))
+    return float(np.var(b[both] - a[both])) / apart if apart else None
 
 
 def _rearranged(

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from functools import partial
+from statistics import median
 from typing import Final, Literal
 
 from analytics import Result
@@ -43,6 +44,7 @@ _COLUMNS: Final = (
     "difference",
     "low",
     "high",
+    "variance_left",
     "margin",
     "equivalent",
     "p",
@@ -262,6 +264,19 @@ def _about(side: Result) -> str:
 
 
 def _pairing(result: Result) -> str:
+    """Return in a line what belongs together, how it was tested, and what pairing gained."""
+    left = [row["variance_left"] for row in result["metrics"].values() if not row["exploratory"]]
+    shares = sorted(share for share in left if share is not None)
+    if not shares:
+        return _paired(result)
+    most = f" ({in_unit(shares[0], 'share')} to {in_unit(shares[-1], 'share')})" if len(shares) > 1 else ""
+    return (
+        f"{_paired(result)}. Pairing leaves {in_unit(median(shares), 'share')} of the variance that the difference would "
+        f"have between games drawn apart, in the median of {quantity(len(shares), 'primary metric')}{most}"
+    )
+
+
+def _paired(result: Result) -> str:
     pairing = result["pairing"]
     tested = quantity(result["permutations"], "rearrangement") + (", all there are" if result["exact"] else "")
     if result["kind"] == "agents":

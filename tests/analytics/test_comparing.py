@@ -77,6 +77,22 @@ def test_what_so_few_games_cannot_tell_whatever_they_show_is_said(games, paired,
     assert "cannot tell" not in render(compare(*enough, metrics=["accuracy"]))
 
 
+def test_what_pairing_gained_is_all_that_games_of_a_seed_have_in_common():
+    games = [game(seed, missing=0.0) for seed in range(40)]
+    others = [replace(game(100 + seed, missing=0.0), seed=f"seed {seed}") for seed in range(40)]
+    left = {}
+    for name, side in (("nearly the same", [kinder(rows, flags=20) for rows in games]), ("unlike", others)):
+        result = compare(tables_of(games), tables_of(side), metrics=["accuracy"], primary=["accuracy"])
+        left[name] = result["metrics"]["accuracy"]["variance_left"]
+        assert f"Pairing leaves {100 * left[name]:.1f} % of the variance" in " ".join(render(result).split())
+    # two sides that have nothing in common vary by the sum of both
+    assert left["nearly the same"] < 0.2
+    assert 0.6 < left["unlike"] < 1.4
+    alone = compare(tables_of(replace(rows, seed="") for rows in games), tables_of(others), metrics=["accuracy"])
+    assert alone["metrics"]["accuracy"]["variance_left"] is None
+    assert "Pairing leaves" not in render(alone)
+
+
 def test_values_are_those_of_each_side_alone():
     a, b = tables_of(game(seed) for seed in range(8)), tables_of(game(seed) for seed in range(5, 15))
     result = compare(a, b, permutations=200)
