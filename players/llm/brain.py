@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from players.llm.decisions import why_no_text
 from players.llm.gateway import Gateway, Job
 from players.llm.prompts.forms import DESCRIPTIONS, part_name
+from players.llm.prompts.style import style_of
 from players.llm.prompts.writer import Prompt, PromptWriter
 from players.llm.provider import COUNTED, Completion, ModelQuestion
 from players.llm.settings import Model
@@ -78,16 +79,18 @@ class Turn:
         if completion.error is not None:
             return dict.fromkeys(names, Answer(None, fault=completion.fault, note=completion.error[:300]))
         text = completion.text or ""
+        # read and recorded in the game's words; the record of the call has the model's own
+        plain_text = self.prompt.skin.from_theme(text)
         if (reason := why_no_text(completion)) is not None:
-            thought = "\n\n".join(without_thinking(text).thoughts) or None
+            thought = "\n\n".join(without_thinking(plain_text).thoughts) or None
             raw = (text or completion.refusal or "")[:_RAW_KEPT] or None
             return dict.fromkeys(names, Answer(None, thought, raw=raw, fault=reason.fault, note=reason.line))
-        answers = {name: _answer_of(part, text) for name, part in self._read_parts(text).items()}
+        answers = {name: _answer_of(part, text) for name, part in self._read_parts(plain_text).items()}
         return {name: self._marked_if_copied(answer) for name, answer in answers.items()}
 
     def _marked_if_copied(self, answer: Answer) -> Answer:
         """Return an answer, marked where all that it says to others was taken from the prompt."""
-        words = published_words(answer.content)
+        words = self.prompt.skin.to_theme(published_words(answer.content))
         if not words or not is_copied(words, "\n".join(message.content for message in self.prompt.messages)):
             return answer
         return replace(answer, reading="copied")
@@ -168,7 +171,7 @@ class ModelBrain(Agent):
     def __init__(self, model: Model, gateway: Gateway) -> None:
         self._model = model
         self._gateway = gateway
-        self._writer = PromptWriter()
+        self._writer = PromptWriter(style_of(model))
         self._jobs: list[Job] = []
         self._labels: dict[str, Answer] = {}
         self._late_until = 0.0
@@ -207,7 +210,7 @@ class ModelBrain(Agent):
         except Exception as error:
             logger.exception("%s: a prompt could not be written", view.me)
             # a new one writes, and reports, from the beginning
-            self._writer = PromptWriter()
+            self._writer = PromptWriter(style_of(self._model))
             for ask in group:
                 outlet.answer(ask, Answer(None, fault="failed", note=f"no prompt: {error_in_words(error)}"[:300]))
             return None

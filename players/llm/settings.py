@@ -41,6 +41,8 @@ from wolfbus.messages.calls import Scalar
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e9)]
 Rate: TypeAlias = Annotated[float, Field(ge=0, le=1e9)]
 Structured: TypeAlias = Literal["auto", "schema", "object", "text"]
+WordingName: TypeAlias = Literal["standard", "plain", "formal"]
+ThemeName: TypeAlias = Literal["werewolf", "smugglers", "machines"]
 
 _LONGEST: Final = 512
 """Characters of a URL, and of a model's name: more are no part of a call in a record."""
@@ -289,6 +291,13 @@ class Model(_Settings):
     """For reasoning models; not sent unless given."""
     structured: Structured = "auto"
     """How replies are held to their form: JSON Schema, JSON mode, words alone; "auto" finds out what is taken."""
+    wording: WordingName = "standard"
+    """The words of its prompts beside those of the rules and its role; "plain" and "formal" say the same."""
+    theme: ThemeName = "werewolf"
+    """Whose words stand in its prompts for the game's own; under "smugglers" and "machines" nothing is called Werewolf,
+    and what it answers is told back in the game's words."""
+    instructions: Annotated[str, Field(min_length=1, max_length=4_000)] | None = None
+    """What stands in its prompts behind the rules, as it is; nothing unless given."""
     timeouts: Timeouts = Timeouts()
     """Time-outs of single attempts, by kind of request."""
     price: Price | None = None

@@ -85,14 +85,16 @@ def _git(root: Path, *words: str) -> str | None:
 def prompts_hash(brains: Iterable[str]) -> str | None:
     """Return the SHA-256 of what prompts are made from, 64 hex digits; None where no brain is a language model.
 
-    Prompts are written by the modules of `players.llm.prompts`, so it covers their source, in the order of their names,
-    each name and source with a zero byte behind it.
+    Prompts are written by the modules of `players.llm.prompts` and their tables of words, so it covers these files, in
+    the order of their names, each name and content with a zero byte behind it.
     """
     if not any(brain.startswith("llm:") for brain in brains):
         return None
     digest = hashlib.sha256()
     files = resources.files("players.llm.prompts").iterdir()
-    for source in sorted((file for file in files if file.name.endswith(".py")), key=lambda source: source.name):
+    for source in sorted(
+        (file for file in files if file.name.endswith((".py", ".toml"))), key=lambda source: source.name
+    ):
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -136,8 +138,11 @@ class StudyRun:
         self.usage_lines: list[str] = []
         self.unheard: Counter[str] = Counter()
 
-    def play(self) -> Ending:
+    def play(self, until: int | None = None) -> Ending:
         """Play what is missing.
+
+        Args:
+            until: number of the last game that is played; all unless given.
 
         Raises:
             ConfigError: the folder has a study, and it is not to be resumed, or it is another one.
@@ -158,8 +163,10 @@ class StudyRun:
             else:
                 pending, spent = find_pending(folder, noted, self.plan, planned, self.manifest)
             del planned
+            if until is not None:
+                pending = [game for game in pending if game.number <= until]
             self._note_who_played(head["design"])
-            if not self.options.quiet:
+            if not self.options.quiet and not self.options.again:
                 click.echo("\n".join(design_lines(head["design"])), err=True)
             folder.write("study.toml", [self.study.text()])
             folder.write("rules.toml", [self.study.rules_text()])
@@ -188,10 +195,11 @@ class StudyRun:
         options, settings = self.options, self.study.settings
         if options.house or options.replay_cassette is not None or not pending:
             return None
-        if options.quiet and not settings.has_budget:
+        quiet = options.quiet or options.again
+        if quiet and not settings.has_budget:
             return None
         took = rehearse(self.study.config, pending[0].brains, self.study.models)
-        if not options.quiet:
+        if not quiet:
             speed = None if brain_context is None else brain_context.slowest(pending[0].brains)
             print_estimate(took, len(pending), speed, self.study.config.deadlines)
         if not settings.has_budget or not took.get("calls"):

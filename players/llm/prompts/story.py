@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from players.llm.prompts.quoting import quoted, quoted_statement
-from wolfbus.files.package_data import PackageData, read_data
+from players.llm.prompts.style import STANDARD, Style
 from wolfbus.files.printable import in_plain_words
 from wolfbus.game.config import GameConfig, rules_text
 from wolfbus.game.roles import ACTS, FACTS
@@ -29,33 +29,25 @@ from wolfbus.messages.events import Dawn, Departing, Ended, Exile, Inspection, P
 from wolfbus.messages.requests import PublicFact, Revealed, Whispered
 
 
-class _Texts(PackageData):
-    frame: str
-    remembered: str
-    assessing: str
-    again: dict[Literal["full", "brief"], str]
-
-
-_TEXTS: Final = read_data("players.llm.prompts", "system", _Texts)
-ASSESSING: Final = _TEXTS.assessing
-"""What labels and judgements are made of; it is told at the start where these are asked for during the game."""
-
-
 @lru_cache(maxsize=64)
-def system_text(config: GameConfig, names: tuple[SeatName, ...]) -> str:
+def system_text(config: GameConfig, names: tuple[SeatName, ...], style: Style = STANDARD) -> str:
     """Return the system message of a game.
 
     Args:
         config: its rules, as seats know them.
         names: all players in seating order.
+        style: how it is said.
     """
+    words = style.words
     frame = (
-        _TEXTS.frame.replace("{again}", _TEXTS.again[config.memory])
-        .replace("{remembered}", _TEXTS.remembered if config.feeds_back else "")
-        .replace("{assessing}", ASSESSING if config.assess == "live" else "")
+        words.frame.replace("{again}", words.again[config.memory])
+        .replace("{remembered}", words.remembered if config.feeds_back else "")
+        .replace("{assessing}", words.assessing if config.assess == "live" else "")
     )
     rules = rules_text(config, technical=False)
-    return f"{frame}{rules}\nLiving players as it begins, in seating order: {', '.join(names)}.\n"
+    line = "" if style.instructions is None else f"\n{style.instructions}\n"
+    players = f"\nLiving players as it begins, in seating order: {', '.join(names)}.\n"
+    return f"{style.skin(names).to_theme(f'{frame}{rules}')}{line}{players}"
 
 
 def role_card(view: SeatView) -> str:
@@ -286,10 +278,13 @@ class Story:
         reported: names of the segments that were given out.
 
     Args:
+        style: how it is told.
         reported: those that an earlier story of the seat gave out, to be added to.
     """
 
-    def __init__(self, reported: set[str] | None = None) -> None:
+    def __init__(self, style: Style = STANDARD, reported: set[str] | None = None) -> None:
+        self._style = style
+        self._to_theme = style.skin(()).to_theme
         self.system = self.text = self.head = self.chain = ""
         self._facts = self._memories = 0
         self.reported: set[str] = set() if reported is None else reported
@@ -316,7 +311,8 @@ class Story:
         return fresh
 
     def _begin(self, view: SeatView) -> list[tuple[str, PromptText]]:
-        self.system = system_text(view.config, view.names)
+        self._to_theme = self._style.skin(view.names).to_theme
+        self.system = system_text(view.config, view.names, self._style)
         self.head = system = segment_hash(None, "system", self.system)
         opening = self._add(f"{role_card(view)}\n")
         self.chain = self.head
@@ -350,8 +346,8 @@ class Story:
         return [self._add(piece) for piece in (*lasting, brief) if piece]
 
     def _add(self, text: str) -> tuple[str, PromptText]:
-        """Add a segment; returns its name and itself."""
-        after = self.head
+        """Add a segment, in the theme's words; returns its name and itself."""
+        after, text = self.head, self._to_theme(text)
         self.head = segment_hash(after, "user", text)
         self.text += text
         return self.head, PromptText(after=after, role="user", text=text)

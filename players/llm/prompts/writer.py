@@ -13,7 +13,8 @@ from typing import Final
 
 from players.llm.prompts.forms import FORM_LINE, LABEL, Bounds, FormPart, WordedForm, part_name, worded_form
 from players.llm.prompts.quoting import one_line, reply_shown, unmarked
-from players.llm.prompts.story import ASSESSING, Story
+from players.llm.prompts.story import Story
+from players.llm.prompts.style import STANDARD, Skin, Style, Wording
 from players.llm.provider import Form, Message
 from wolfbus.game.roles import ACTS
 from wolfbus.game.vocabulary import Kind
@@ -33,6 +34,7 @@ class Prompt:
         heads: what names it in the record: the last segment of each chain, in the order of the text.
         fresh: segments that this seat's prompts did not hold before, each behind the one that it follows.
         form: what shape the reply should have.
+        skin: the words in which it is said, and in which it is answered.
         chain: what all prompts of this seat have in common, as a name: the segment of its role.
     """
 
@@ -40,6 +42,7 @@ class Prompt:
     heads: tuple[str, ...]
     fresh: tuple[PromptText, ...]
     form: Form
+    skin: Skin
     chain: str
 
 
@@ -47,33 +50,30 @@ class Prompt:
 _TARGETS: Final[frozenset[Kind]] = frozenset({"vote", *ACTS})
 
 
-def question_text(asks: Sequence[Ask], view: SeatView, *, with_label: bool = False) -> str:
+def question_text(
+    asks: Sequence[Ask], view: SeatView, *, with_label: bool = False, words: Wording = STANDARD.words
+) -> str:
     """Return what stands before the form at the end of a prompt.
 
     Args:
         asks: what is asked, in the order of the form.
         view: what the seat knows.
         with_label: whether the statement that the reply makes is to be labelled in it, too.
+        words: how it is said.
     """
     together = with_label or len(asks) > 1
     phase = "night" if asks[0].phase == "night" else "day"
     lines = ["", f"QUESTION to {view.me}, {phase} {asks[0].round}"]
     if view.config.feeds_back and not _TARGETS.isdisjoint(ask.kind for ask in asks):
-        lines.append(_suspicion(view))
+        lines.append(words.suspicion.format(levels=", ".join(_level(view, name) for name in view.others)))
     if view.config.assess == "after" and asks[0].about is not None:
-        lines.append(f"The game stopped here. Members of the form below:\n{ASSESSING}")
+        lines.append(f"The game stopped here. Members of the form below:\n{words.assessing}")
     if together:
-        lines.append("Several things are asked for at once; the reply has a member for each:")
-    lines += (_named(ask, view) if together else _task(ask, view) for ask in asks)
+        lines.append(words.together)
+    lines += (_named(ask, view, words) if together else _task(ask, view, words) for ask in asks)
     if with_label:
-        lines.append(f"{LABEL}: {_label_along(asks[0].kind)}")
+        lines.append(f"{LABEL}: {words.speak_label if asks[0].kind == 'speak' else words.reason_label}")
     return "\n".join([*lines, ""])
-
-
-def _suspicion(view: SeatView) -> str:
-    """Return the seat's own smoothed suspicion of each living player (paper, section 4.1)."""
-    levels = ", ".join(_level(view, name) for name in view.others)
-    return f"Your suspicion so far, smoothed over your judgements (0 full trust, 1 certainty of deception): {levels}."
 
 
 def _level(view: SeatView, name: SeatName) -> str:
@@ -81,33 +81,28 @@ def _level(view: SeatView, name: SeatName) -> str:
     return f"{name} {view.suspicion.of(view.me, name):.2f}{unknown}"
 
 
-def _named(ask: Ask, view: SeatView) -> str:
-    return f"{part_name(ask.kind, ask.about)}: {_task(ask, view)}"
+def _named(ask: Ask, view: SeatView, words: Wording) -> str:
+    return f"{part_name(ask.kind, ask.about)}: {_task(ask, view, words)}"
 
 
-def _task(ask: Ask, view: SeatView) -> str:
-    turns = f"turn {ask.turn} of {view.config.debate_turns} of the debate"
+def _task(ask: Ask, view: SeatView, words: Wording) -> str:
+    when = words.turn.format(turn=ask.turn, turns=view.config.debate_turns)
     if ask.kind == "bid":
-        most = view.config.bid_max
-        return f"Bid for the floor in {turns}: a whole number from 0 (no wish to speak) to {most} (most urgent)."
+        return words.bid.format(when=when, most=view.config.bid_max)
     if ask.kind == "speak":
-        return (
-            f"You have the floor in {turns}. Make one public statement as {view.me}, in new words of your own; "
-            "an empty text is silence."
-        )
+        return words.speak.format(when=when, me=view.me)
     if ask.kind == "assess_own":
-        return f"Label your own statement {_statement(ask, view)}"
+        return words.assess_own.format(statement=_statement(ask, view))
     if ask.kind == "assess_other":
-        return f"Judge the statement {_statement(ask, view)}"
+        return words.assess_other.format(statement=_statement(ask, view))
+    if ask.kind == "vote":
+        reason = words.vote_reason if view.config.vote_reasons else ""
+        return f"{words.vote.format(needed=len(view.living) // 2 + 1)}{reason}"
     return _choice(ask, view)
 
 
 def _choice(ask: Ask, view: SeatView) -> str:
     nobody = ask.legal is None or None in ask.legal
-    if ask.kind == "vote":
-        needed = len(view.living) // 2 + 1
-        reason = " Your reason, if you give one, is published with the vote." if view.config.vote_reasons else ""
-        return f"Vote for a player to exile, or null to abstain; {needed} votes exile.{reason}"
     question = ACTS[ask.kind].question.format(null=", or null for nobody" if nobody else "")
     if ask.kind == "whisper":
         turn = f"This is proposal {ask.turn} of {view.config.whispers} tonight."
@@ -143,12 +138,6 @@ def _partners(view: SeatView) -> str:
     return ", ".join(name for name in view.partners if name not in view.dead) or "your partners"
 
 
-def _label_along(kind: Kind) -> str:
-    if kind == "speak":
-        return "Label the statement that you make in this reply; silence is not deceptive."
-    return "Label the reason that you give in this reply; to give none is not deceptive."
-
-
 _EMPTY_REPLY: Final = "(no text)"
 """What stands for a reply without any; servers refuse empty messages."""
 
@@ -157,17 +146,22 @@ _SPOKEN: Final[frozenset[Kind]] = frozenset({"speak", "vote"})
 
 
 class PromptWriter:
-    """Writes the prompts of one seat in one game."""
+    """Writes the prompts of one seat in one game.
 
-    def __init__(self) -> None:
-        self._story = Story()
+    Args:
+        style: how.
+    """
+
+    def __init__(self, style: Style = STANDARD) -> None:
+        self._style = style
+        self._story = Story(style)
         self._reported: set[str] = set()
 
     def anew(self) -> PromptWriter:
         """Return a writer that begins the story anew, for another view, and reports no segment that this one did."""
-        writer = PromptWriter()
+        writer = PromptWriter(self._style)
         writer._reported = self._reported
-        writer._story = Story(self._story.reported)
+        writer._story = Story(self._style, self._story.reported)
         return writer
 
     def write(self, asks: Sequence[Ask], view: SeatView, *, with_label: bool = False) -> Prompt:
@@ -186,8 +180,10 @@ class PromptWriter:
         story = self._story
         fresh = story.update(view)
         form = _form(asks, view, with_label=with_label)
+        skin = self._style.skin(view.names)
+        question = question_text(asks, view, with_label=with_label, words=self._style.words)
         # what is of this moment, and the form, which all questions of a kind share
-        texts = (question_text(asks, view, with_label=with_label), form.words)
+        texts = (skin.to_theme(question), form.words)
         heads = [self._once(PromptText(role="user", text=text), fresh) for text in texts]
         return Prompt(
             messages=(
@@ -197,6 +193,7 @@ class PromptWriter:
             heads=(story.head, *heads),
             fresh=tuple(fresh),
             form=form.form,
+            skin=skin,
             chain=story.chain,
         )
 
@@ -223,6 +220,7 @@ class PromptWriter:
             heads=(*prompt.heads, *heads),
             fresh=tuple(fresh),
             form=prompt.form,
+            skin=prompt.skin,
             chain=prompt.chain,
         )
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from players.llm.prompts.forms import FORM_LINE
+from players.llm.prompts.style import Style
 from players.llm.prompts.writer import PromptWriter
 from tests.game.driver import Question
 from tests.llm.prompts.games import groups, play
@@ -36,6 +38,13 @@ KEPT = (
     "compact_speak_and_assess_own",
     "compact_vote_and_assess_own",
 )
+
+
+STYLES = {
+    "plain": Style("plain", instructions="Be brief, whatever happens."),
+    "formal": Style("formal"),
+    "smugglers": Style(theme="smugglers"),
+}
 
 
 def say(question: Question) -> str:
@@ -77,15 +86,37 @@ def prompts() -> dict[str, str]:
     return prompts_found
 
 
+@cache
+def styled(name: str) -> str:
+    """The system message and the last question of each kind, as a style has them."""
+    found: dict[str, str] = {}
+    writers: dict[str, PromptWriter] = {}
+
+    def watch(seat, asks, view):
+        for group, labels in groups(asks, view):
+            prompt = writers.setdefault(seat, PromptWriter(STYLES[name])).write(group, view, with_label=labels)
+            found["system"] = prompt.messages[0].content
+            question = prompt.messages[1].content.rpartition("\nQUESTION to ")[2].partition(FORM_LINE)[0]
+            found[prompt.form.name] = f"QUESTION to {question}"
+
+    play(watch, CONFIG, "golden 5", private, say, missing=0)
+    return "\n".join(found[kind] for kind in sorted(found, key=["system", *KINDS].index))
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_what_is_said_in_other_words_is_word_for_word_what_was_reviewed(name):
+    assert styled(name) + "\n" == (GOLDEN / f"style_{name}.txt").read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", KEPT)
 def test_a_prompt_is_word_for_word_what_was_reviewed(name):
     assert prompts()[name] + "\n" == (GOLDEN / f"{name}.txt").read_text("utf-8")
 
 
 def test_no_reviewed_prompt_is_left_over():
-    assert {path.stem for path in GOLDEN.glob("*.txt")} == prompts().keys()
+    assert {path.stem for path in GOLDEN.glob("*.txt")} == {*prompts(), *(f"style_{name}" for name in STYLES)}
 
 
 if __name__ == "__main__":
-    for name, text in prompts().items():
+    for name, text in {**prompts(), **{f"style_{name}": styled(name) for name in STYLES}}.items():
         (GOLDEN / f"{name}.txt").write_text(text + "\n", "utf-8")

@@ -3,14 +3,17 @@
 import dataclasses
 import json
 import random
+import re
 import threading
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from players.llm.prompts.style import Style
 from players.llm.provider import Endpoint, Model, ProviderReply
+from players.llm.settings import ThemeName
 from players.spec import BrainContext, build
 from tests.llm.whole import playing
 from tests.llm.whole.playing import obliging, played, readings, scripted
@@ -117,6 +120,44 @@ def test_a_statement_that_stands_in_its_prompt_is_asked_for_again_and_else_count
     asked = [request.messages[-1].content for request in provider.requests if len(request.messages) > 2]
     assert len(asked) == len(spoken)
     assert all("the words of the statement stand in the prompt already" in words for words in asked)
+
+
+def test_under_a_theme_no_prompt_names_the_game_and_what_is_said_is_told_back_in_its_words(tmp_path: Path) -> None:
+    themed = "Lookout here: SMUGGLERS, and a smuggler."
+
+    def script(request):
+        answer = json.loads(obliging(request).text)
+        return ProviderReply(json.dumps({**answer, "text": themed} if "text" in answer else answer))
+
+    with scripted(script) as provider:
+        proof = played(tmp_path, model='theme = "smugglers"')
+    sent = "\n".join(message.content for request in provider.requests for message in request.messages)
+    assert "a Smuggler" in sent
+    assert re.findall(r"(?i)\b\w*wol(?:f|ves)\b|\bvillag\w+|\bseers?\b|\bdoctors?\b", sent) == []
+    spoken = [event for event in proof.of("answered") if event.kind == "speak"]
+    told = "Seer here: WEREWOLVES, and a werewolf."
+    assert {(event.content.text, event.reading) for event in spoken} == {(told, "clean")}
+    # what others said is shown to each in the theme's words again, and the calls keep what the model said
+    assert json.dumps(themed) in sent
+    assert {json.loads(call.reply)["text"] for call in proof.of("model_call") if call.kind == "speak"} == {themed}
+
+
+def test_a_name_that_a_theme_has_a_word_for_stays_a_name() -> None:
+    skin = Style(theme="machines").skin(("Doctor", "Ada Wolf", "Eve"))
+    assert (
+        skin.to_theme("Doctor: Ada Wolf is a wolf, says the Seer.")
+        == "Doctor: Ada Wolf is a replicant, says the Scanner."
+    )
+    assert skin.from_theme("Doctor: Ada Wolf is a replicant.") == "Doctor: Ada Wolf is a werewolf."
+    assert Style().skin(("Ada",)).to_theme("a Werewolf") == "a Werewolf"
+
+
+def test_every_theme_has_a_word_for_all_the_game_s_own_and_tells_it_back() -> None:
+    sentence = "Werewolves and a werewolf, Villagers of the village, Seers, a Doctor."
+    for theme in get_args(ThemeName):
+        skin = Style(theme=theme).skin(("Ada",))
+        assert (skin.to_theme(sentence) == sentence) == (theme == "werewolf")
+        assert skin.from_theme(skin.to_theme(sentence)) == sentence
 
 
 @pytest.mark.parametrize(
