@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import stdtrit
 
 from analytics import Result
 from analytics.compare.written import as_csv, asked_differently, compared_page, render
@@ -272,6 +273,28 @@ def _compare(
     }
 
 
+def across(results: Mapping[str, Result]) -> dict[str, Result]:
+    """Return the difference of each metric over the levels of a further factor, as over a random sample of levels.
+
+    Of few levels the interval is wide, as it should be: another wording, say, is one more draw. Source: ours; the mean
+    of k differences with Student's interval of k - 1 degrees of freedom.
+
+    Args:
+        results: what `compare` found at each level.
+    """
+    rows: dict[str, Result] = {}
+    for name in next(iter(results.values()))["metrics"]:
+        of_levels = {level: result["metrics"][name]["difference"]["value"] for level, result in results.items()}
+        values = [value for value in of_levels.values() if value is not None]
+        mean = low = high = None
+        if len(values) == len(results):
+            mean = float(np.mean(values))
+            half = float(stdtrit(len(values) - 1, 0.975) * np.std(values, ddof=1) / np.sqrt(len(values)))
+            low, high = mean - half, mean + half
+        rows[name] = {"levels": of_levels, "value": mean, "low": low, "high": high}
+    return rows
+
+
 class _Compared:
     """Figures of the same sums of two sides, and their differences.
 
@@ -366,4 +389,4 @@ def _adjusted(rearranged: Mapping[str, Array], deals: Rearrangements) -> dict[st
     return deals.adjusted(scaled)
 
 
-__all__ = ["as_csv", "asked_differently", "asked_in", "compare", "compare_agents", "compared_page", "render"]
+__all__ = ["across", "as_csv", "asked_differently", "asked_in", "compare", "compare_agents", "compared_page", "render"]

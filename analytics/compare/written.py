@@ -83,6 +83,8 @@ def compared_page(result: Result, version: str) -> str:
     folded = [
         Section(f"{table.key}-section", _TITLES[table.key], (*drawn[table.key], table)) for table in _tables(result)
     ]
+    over = tuple(_over(result))
+    folded += [Section("over-section", f"Over {result['over']['factor']}", over)] if over else []
     answer = Section("answer", "In short", tuple(first))
     return page(f"WOLF: {names[1]} against {names[0]}", [answer, *folded, about], Context(version=version))
 
@@ -131,6 +133,7 @@ def _blocks(result: Result) -> Iterator[Block]:
     yield from _warnings(result)
     yield from _equivalence(result, ("A", "B"))
     yield from _tables(result)
+    yield from _over(result)
 
 
 def _sides(result: Result) -> TermList:
@@ -208,6 +211,29 @@ def _tables(result: Result) -> Iterator[TableBlock]:
             )
 
 
+def _over(result: Result) -> Iterator[TableBlock]:
+    """Yield the differences of primary metrics over the levels of a further factor."""
+    if "over" not in result:
+        return
+    factor, rows = result["over"]["factor"], []
+    chosen = [name for name, row in result["metrics"].items() if not row["exploratory"]] or list(result["metrics"])
+    for name in chosen:
+        unit, row = result["metrics"][name]["unit"], result["over"]["metrics"][name]
+        interval = between(row["low"], row["high"], unit, signed=True) or UNDEFINED
+        cells = (_difference(value, unit) for value in (row["value"], *row["levels"].values()))
+        mean, *at_levels = cells
+        rows.append(Row(Cell(name), tuple(Cell(cell) for cell in (mean, interval, *at_levels))))
+    levels = list(result["over"]["metrics"][chosen[0]]["levels"])
+    yield TableBlock(
+        "over",
+        f"B minus A at each level of {factor}, and their mean with Student's 95 % interval over the levels, as if they "
+        "were drawn from many",
+        columns("Metric", "Mean", "Interval", *levels),
+        tuple(rows),
+        ("With few levels the interval is wide: a level more is one more draw.",),
+    )
+
+
 def _lacks(row: Row) -> bool:
     return any(cell.text == UNDEFINED for cell in row.cells)
 
@@ -271,7 +297,7 @@ def _pairing(result: Result) -> str:
         return _paired(result)
     most = f" ({in_unit(shares[0], 'share')} to {in_unit(shares[-1], 'share')})" if len(shares) > 1 else ""
     return (
-        f"{_paired(result)}. Pairing leaves {in_unit(median(shares), 'share')} of the variance that the difference would "
+        f"{_paired(result)}. Pairing leaves {in_unit(median(shares), 'share')} of the variance that a difference would "
         f"have between games drawn apart, in the median of {quantity(len(shares), 'primary metric')}{most}"
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from wolfbus.cli.options import FILE, json_option
 from wolfbus.errors import ConfigError
 from wolfbus.files.printable import printable
 from wolfbus.files.whole_file import check_writable, is_stdout, write_named
+from wolfbus.study.factors import NotedCells, noted_cells
 
 if TYPE_CHECKING:
     from analytics.gather import Criteria, Gathered
@@ -32,6 +34,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="A B | A...")
 @click.option("--agents", nargs=2, metavar="X Y", help="Compare two agents within what is given.")
+@click.option("--factor", metavar="NAME", help="Compare two levels of a factor within one study that has [factors].")
+@click.option("--levels", nargs=2, metavar="X Y", help="Which two of --factor, where it has more.")
+@click.option(
+    "--over",
+    metavar="NAME",
+    help="Tell the difference between the levels of --factor over those of another factor, too, as over a sample of "
+    "more that there could be: of wordings, say.",
+)
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Compare in this metric only; repeatable.")
 @click.option(
     "--permutations",
@@ -62,6 +72,9 @@ if TYPE_CHECKING:
 def compare(
     sources: tuple[str, ...],
     agents: tuple[str, str] | None,
+    factor: str | None,
+    levels: tuple[str, str] | None,
+    over: str | None,
     metrics: tuple[str, ...],
     permutations: int,
     workers: int | None,
@@ -78,7 +91,8 @@ def compare(
     bootstrap interval, and a permutation p-value. Those of the primary metrics, at most six that the study declared
     before it was played ([report] primary in its file), are adjusted together; all else is exploratory.
 
-    Games of the same seed are paired. Studies that asked for labels at different times are refused without
+    Games of the same seed are paired. Of a study with factors (wolfbus run, [factors]), --factor compares all games of
+    one level with all of another. Studies that asked for labels at different times are refused without
     --different-times: their labels are not of one measurement. With --agents, compare two agents (brains) within the
     games of all that is given.
 
@@ -93,9 +107,8 @@ def compare(
     if output is not None:
         check_writable(output)
     chosen, criteria = _metrics(metrics), criteria_of(**options)
-    if agents is None and len(sources) != 2:
-        raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
-    groups = [sources] if agents is not None else [[source] for source in sources]
+    varied = _varied(sources, agents, factor, levels, over)
+    groups = _groups(sources, varied, of_agents=agents is not None)
     gathered = [_read(group, criteria, workers, cached=cached) for group in groups]
     tables, primary = [group.tables for group in gathered], _primary(gathered)
     if agents is not None:
@@ -103,7 +116,7 @@ def compare(
         if x == y:
             raise ConfigError(f"--agents: {agents[0]} and {agents[1]} are the same agent, {x}")
     else:
-        names = sources[0], sources[1]
+        names = varied.names if varied is not None else (sources[0], sources[1])
         times = map(comparing.asked_in, tables)
         if not different_times and (fault := comparing.asked_differently("label", *times)):
             raise ConfigError(f"{fault}; --different-times compares them all the same, and says so")
@@ -112,9 +125,14 @@ def compare(
     def compared() -> dict[str, Any]:
         if agents is not None:
             return comparing.compare_agents(tables[0], *names, chosen, permutations, primary)
-        return comparing.compare(tables[0], tables[1], names, chosen, permutations, primary, declared)
+        result = comparing.compare(tables[0], tables[1], names, chosen, permutations, primary, declared)
+        if varied is not None and varied.over:
+            result["over"] = varied.across(
+                chosen, primary, lambda group: read_games(group, criteria, workers, cached=cached)
+            )
+        return result
 
-    key = (*(names if agents is not None else [names]), chosen, permutations, primary, declared)
+    key = (*(names if agents is not None else [names]), chosen, permutations, primary, declared, over)
     result = once("comparison", [group.basis for group in gathered], compared, *key)
     if output is not None:
         write_named(output, [comparing.compared_page(result, __version__)])
@@ -126,6 +144,89 @@ def compare(
     damaged = [problem for group in gathered for problem in group.problems]
     print_problem_count(damaged)
     return FAILED if damaged else 0
+
+
+def _groups(sources: Sequence[str], varied: _Varied | None, *, of_agents: bool) -> list[Sequence[str]]:
+    """Return the sources of each side; one group where two agents are compared within."""
+    if varied is not None:
+        return [varied.sources(0), varied.sources(1)]
+    if of_agents:
+        return [sources]
+    if len(sources) == 1 and (cells := noted_cells(Path(sources[0]))) is not None:
+        raise ConfigError(f"{sources[0]}: it varies {', '.join(cells.factors)}: name one with --factor")
+    if len(sources) != 2:
+        raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
+    return [[source] for source in sources]
+
+
+@dataclass(frozen=True, slots=True)
+class _Varied:
+    """Two levels of a factor of a study.
+
+    Attributes:
+        folder: the study's.
+        cells: its cells.
+        factor: the factor.
+        levels: the two.
+        over: another factor; "" for none.
+    """
+
+    folder: Path
+    cells: NotedCells
+    factor: str
+    levels: tuple[str, str]
+    over: str
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two sides are called."""
+        one, other = (f"{self.factor}={level}" for level in self.levels)
+        return one, other
+
+    def sources(self, side: int, **more: str) -> list[str]:
+        """Return the folders of one of the two, of those with further levels."""
+        return [str(self.folder / name) for name in self.cells.with_levels({self.factor: self.levels[side]} | more)]
+
+    def across(
+        self, metrics: Sequence[str] | None, primary: Sequence[str], read: Callable[[Sequence[str]], Gathered]
+    ) -> dict[str, Any]:
+        """Return the differences at each level of the other factor, and over all as a sample of more."""
+        from analytics import compare as comparing
+
+        results = {}
+        for level in self.cells.factors[self.over]:
+            sides = [read(self.sources(side, **{self.over: level})).tables for side in (0, 1)]
+            results[level] = comparing.compare(sides[0], sides[1], self.names, metrics, 100, primary)
+        return {"factor": self.over, "metrics": comparing.across(results)}
+
+
+def _varied(
+    sources: Sequence[str],
+    agents: Sequence[str] | None,
+    factor: str | None,
+    levels: tuple[str, str] | None,
+    over: str | None,
+) -> _Varied | None:
+    """Return which levels of a factor are compared; None if two studies or agents are."""
+    if factor is None:
+        if levels is not None or over is not None:
+            raise ConfigError("--levels and --over go with a --factor")
+        return None
+    cells = noted_cells(Path(sources[0])) if len(sources) == 1 else None
+    if cells is None or agents is not None:
+        raise ConfigError("--factor: give the one folder of a study with [factors], and no --agents")
+    for name in (factor, over):
+        if name is not None and name not in cells.factors:
+            raise ConfigError(f"{sources[0]}: it has no factor {name}; there are {', '.join(cells.factors)}")
+    known_levels = cells.factors[factor]
+    chosen = levels or known_levels
+    if len(chosen) != 2:
+        raise ConfigError(f"--factor {factor}: it has the levels {', '.join(known_levels)}; name two with --levels")
+    if (missing := next((level for level in chosen if level not in known_levels), None)) is not None:
+        raise ConfigError(f"--levels {missing}: {factor} has the levels {', '.join(known_levels)}")
+    if over == factor:
+        raise ConfigError(f"--over {over}: that is the factor which is compared")
+    return _Varied(Path(sources[0]), cells, factor, (chosen[0], chosen[1]), over or "")
 
 
 def _metrics(names: Sequence[str]) -> list[str] | None:

@@ -29,6 +29,7 @@ from wolfbus.study.settings import MOST_GAMES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from wolfbus.running.factorial import FactorialRun
     from wolfbus.running.loading import RunOptions
     from wolfbus.running.study_run import StudyRun
 
@@ -100,16 +101,21 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     since a model of theirs can be asked no more for now, as where credits ran out: `--resume` goes on with them. 4 is
     for games that ended, but are spoilt: too many of a seat's answers are defaults, since no reply came.
 
+    A file with [factors] is several studies, one for each combination of levels, in folders of its own within --out.
+
     \b
     wolfbus run --games 100 --players scripted --seed 1 --out runs/first
     wolfbus run study.toml --workers 2
     wolfbus run --resume --out runs/first
     wolfbus run --house main --bus redis://localhost --players "scripted*4,outside:alice*4" --out runs/house
     """  # noqa: D301 - click takes the backspace for "keep these lines"
+    from wolfbus.running.factorial import prepare_factorial
     from wolfbus.running.loading import RunOptions
     from wolfbus.running.study import prepare_run
 
-    run_options = RunOptions(**{field.name: options.pop(field.name) for field in fields(RunOptions)})
+    run_options = RunOptions(
+        **{field.name: options.pop(field.name) for field in fields(RunOptions) if field.name in options}
+    )
     if run_options.house and run_options.url == "memory://":
         # where a ticket, or anybody who shows no password on a command line, has put it
         url = os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or run_options.url
@@ -118,6 +124,9 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     resume, quiet = run_options.resume, run_options.quiet
     if options["games"] is None and study_file is None and not resume and not quiet and _is_terminal():
         options["games"] = click.prompt("Games", default=20, type=click.IntRange(1, MOST_GAMES), err=True)
+    factorial = prepare_factorial(study_file, config_file, options, run_options, out, _confirm)
+    if factorial is not None:
+        return report_factorial(factorial, factorial.play(), as_json=as_json)
     study_run = prepare_run(study_file, config_file, options, run_options, out, _confirm)
     ending = study_run.play()
     return report_run(study_run, ending, as_json=as_json)
@@ -194,6 +203,30 @@ def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
         for line in study_run.usage_lines:
             _warn(f"in this run, {line}")
     return _report_ending(study_run, ending, totals)
+
+
+def report_factorial(factorial: FactorialRun, ending: str, *, as_json: bool) -> int:
+    """Print how a run of a study with factors went, a line a cell, and how to go on; returns the exit code."""
+    folder, runs = shlex.quote(str(factorial.folder)), factorial.runs
+    totals = {name: runs[name].manifest.totals() for name in factorial.cells.cells if name in runs}
+    if as_json:
+        click.echo(json.dumps({"folder": str(factorial.folder), "cells": totals}, allow_nan=False))
+    else:
+        for name, counts in totals.items():
+            wins = ", ".join(f"{side} {games}" for side, games in runs[name].manifest.wins.items())
+            click.echo(f"{name}: {counts['ended']} of {counted(counts['games'], 'game')}; wins: {wins}")
+        for factor in factorial.cells.factors:
+            click.echo(f"Next    wolfbus compare {folder} --factor {factor}")
+    if not all(run.manifest.complete for run in runs.values()):
+        why = next((run.halted.why for run in runs.values() if run.halted is not None), None)
+        if why is None:
+            why = "interrupted" if ending == "interrupted" else "games halted or failed"
+        again = f"wolfbus run --resume --out {folder}{factorial.run_options.resume_options()}"
+        _warn(f"{why}; {sum(counts['ended'] for counts in totals.values())} games are played; go on with: {again}")
+        if ending == "interrupted":
+            return INTERRUPTED
+        return HALTED if ending == "through" and any(counts["halted"] for counts in totals.values()) else FAILED
+    return SPOILT if any(counts["spoilt"] for counts in totals.values()) else 0
 
 
 def _report_ending(study_run: StudyRun, ending: str, totals: Mapping[str, Any]) -> int:

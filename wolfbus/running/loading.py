@@ -16,6 +16,7 @@ from wolfbus.errors import ConfigError
 from wolfbus.game.config import GIVE_UP, GameConfig, read_toml, read_toml_file
 from wolfbus.game.fresh import fresh_seed
 from wolfbus.running.brains import brains_of_seats, load_config, models_of_tables, take_models
+from wolfbus.study.factors import TABLE as FACTORS
 from wolfbus.study.forks import ForkPlan
 from wolfbus.study.plan import Plan
 from wolfbus.study.settings import StudySettings, rules_from_table, settings_from_table
@@ -162,6 +163,8 @@ def _study_of(
 ) -> LoadedStudy:
     from players.spec import expand
 
+    if FACTORS in table:
+        raise ConfigError(f"{source}: [{FACTORS}] makes a study for each cell: `wolfbus run` plays them")
     rules = table.pop("rules", None)
     loaded = load_config(config_file)
     config = loaded.config if rules is None else rules_from_table(rules, source)
@@ -236,6 +239,7 @@ class RunOptions:
         replay_cassette: folder to play them from.
         quiet: show nothing.
         plain: show lines even in a terminal.
+        again: a further turn of a study with factors: who sits where, and what games take, was shown before.
     """
 
     url: str = field(default="memory://", repr=False)
@@ -250,6 +254,7 @@ class RunOptions:
     replay_cassette: Path | None = None
     quiet: bool = False
     plain: bool = False
+    again: bool = False
 
     def resume_options(self) -> str:
         """Return them as they are given on a command line to go on; each bus as `shown_url` shows it."""
