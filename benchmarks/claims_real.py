@@ -5,12 +5,12 @@
     python benchmarks/claims_real.py --by repository --json
     python benchmarks/claims_real.py --mirror FOLDER --errors
 
-`benchmarks/claims/real.ndjson`, and `real_second.ndjson` and `real_third.ndjson`, drawn later, have no words of
-others: each line tells where a statement stands (repository, commit, path, and the bytes of the file), the SHA-256 of
-its text, who says it among which players, and its labelled claims. The texts are fetched with git from GitHub at
-those commits, or read from git directories of a `--mirror`, named OWNER/NAME.git or OWNER+NAME/repo. A text that is
-not the labelled one stops the run. How the statements were drawn and read stands in `benchmarks/claims/real.md`. A
-claim is found as `benchmarks/claims.py` says.
+`benchmarks/claims/real.ndjson`, and `real_second.ndjson`, `real_third.ndjson` and `real_fourth.ndjson`, drawn later,
+have no words of others: each line tells where a statement stands (repository, commit, path, and the bytes of the
+file), the SHA-256 of its text, who says it among which players, and its labelled claims. The texts are fetched with
+git from GitHub at those commits, or read from git directories of a `--mirror`, named OWNER/NAME.git or
+OWNER+NAME/repo. A text that is not the labelled one stops the run. How the statements were drawn and read stands in
+`benchmarks/claims/real.md`. A claim is found as `benchmarks/claims.py` says.
 """
 
 from __future__ import annotations

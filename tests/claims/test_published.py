@@ -15,7 +15,7 @@ from wolfbus.game.vocabulary import ROLES
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 STATEMENTS = [
     json.loads(line)
-    for name in ("real.ndjson", "real_second.ndjson", "real_third.ndjson")
+    for name in ("real.ndjson", "real_second.ndjson", "real_third.ndjson", "real_fourth.ndjson")
     for line in (BENCHMARKS / "claims" / name).read_text("utf-8").splitlines()
 ]
 PLACE = {"id", "stratum", "repository", "commit", "path", "spans", "written", "sha256", "speaker", "players", "claims"}

@@ -63,10 +63,15 @@ def likened(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     if match is None or words.in_class(words.sentence(place), "condition"):
         return
     begin = match.start()
+    if words.word(match.end()) == "to" and words.player(match.end() + 1) is not None:
+        # "feels like a wolf's ploy to Raj"
+        return
+    if any(word in WORDS["supposing"] for _, word in words.back(begin)) or _of_a_helper(words, place):
+        return
     while words.in_class(begin - 1, "likeness"):
         begin -= 1
     clause = next((index for index, word in words.back(begin) if word in WORDS["clause_end"]), 0)
-    if not meant(words, begin, hedged=True, since=max(clause, begin - _NEAR)):
+    if not meant(words, begin, hedged=True, of_ways=True, since=max(clause, begin - _NEAR)):
         return
     is_named = "who" in match.groupdict()
     for target in words.players(*match.span("who")) if is_named else _whose_ways(words, begin + 1):
@@ -74,13 +79,21 @@ def likened(words: StatementWords, place: int) -> Iterator[FoundClaim]:
             yield FoundClaim("accusation", target, "Werewolf", opinion=True)
 
 
+def _of_a_helper(words: StatementWords, place: int) -> bool:
+    """Return whether the sentence around a place, or the one before, says that somebody only helps Werewolves."""
+    begin = words.sentence(max(words.sentence(place) - 1, 0))
+    return any(words.near(index, "is_helper") for index in range(begin, place) if words.in_class(index, "helper"))
+
+
 def _whose_ways(words: StatementWords, before: int, *, again: int = 2) -> list[int | None]:
     """Return whose ways a sentence tells of before a place; where it has only "that" or "their", or is a question of
     nobody, the same of the sentence before, `again` times at most.
     """
     begin = words.sentence(before)
-    if (owners := _said_to_be_of(words, begin, before)) is not None:
-        return owners
+    is_shared = any(words.in_class(place, "shared") for place in range(begin, before))
+    for first in dict.fromkeys((begin if is_shared else _contrast(words, begin, before), begin)):
+        if (owners := _said_to_be_of(words, first, before)) is not None:
+            return owners
     is_own = "my" in words.tokens[begin:before]
     is_question = begin in words.in_question
     points_back = is_question or any(words.in_class(place, "pointing_back") for place in range(begin, before))
@@ -89,23 +102,38 @@ def _whose_ways(words: StatementWords, before: int, *, again: int = 2) -> list[i
     return _whose_ways(words, begin - 1, again=again - (not is_question))
 
 
+def _contrast(words: StatementWords, begin: int, end: int) -> int:
+    """Return where another is spoken of from then on between two places: "while Bea's …"; else the first of them."""
+    for place in range(end - 1, begin, -1):
+        of_another = words.player(place + 1) is not None or words.in_class(place + 1, "pointing_at")
+        if words.in_class(place, "contrasting") and of_another:
+            return place
+    return begin
+
+
 def _said_to_be_of(words: StatementWords, begin: int, end: int) -> list[int | None] | None:
     """Return whose ways are told of between two places of a sentence: whose they are said to be, who is spoken to, all
     who did it together, the only one named or the only list of players; None where it names nobody.
     """
     for place in range(begin, end):
-        if words.word(place) in {"you", "your"}:
-            return [_spoken_to(words, place, end)]
         if words.in_class(place, "shared") and words.word(place - 1) in {"their", "this", "that", "such"}:
             together = _acting(words, begin, place)
+            # what they did it to may be another's
+            alone = [one for one in together if words.word(one + 1) != "'s"]
             if together:
-                return [words.player(one) for one in together]
+                return [words.player(one) for one in alone or together]
+    for place in range(begin, end):
+        if words.word(place) in {"you", "your"} and not words.in_class(place + 1, "pointing_out"):
+            return [_spoken_to(words, place, end)]
         if words.player(place) is not None and (owners := _owners(words, place, begin)):
             return owners
     named = [place for place in range(begin, end) if words.player(place) is not None]
     if not named:
         return None
-    if named[0] not in _acting(words, begin, end):
+    acting = _acting(words, begin, end)
+    if not acting and words.in_class(begin, "pointing_back"):
+        return None
+    if named[0] not in acting:
         return []
     listed = _with_list_after(words, named[0])
     is_one_list = {words.player(place) for place in named} <= {*listed}
@@ -117,9 +145,14 @@ def _owners(words: StatementWords, place: int, begin: int) -> list[int | None]:
     of Raj"; nobody if they tell of no ways.
     """
     if (match := words.near(place, "such_as")) is not None:
+        sided_with = words.word(match.start() - 1) == "with" and words.in_class(match.start() - 2, "siding")
+        if sided_with or words.word(match.start() - 1) in {"against", "toward", "towards"}:
+            return []
         return [*words.players(*match.span("who"))]
     if words.word(place + 1) == "'s" and not words.near(place, "fate_of"):
         first = _first_of_list(words, place, begin)
+        if words.in_class(first - 1, "acted_on"):
+            return []
         if words.word(first - 1) != "with" or not words.in_class(first - 2, "siding"):
             return [words.player(one) for one in range(first, place + 1, 2)]
     return _with_list_after(words, place) if words.near(place, "suspected_one") else []
@@ -239,5 +272,9 @@ def _named_in(words: StatementWords, places: Iterable[int]) -> Iterator[int]:
     """Yield the other players whom the words at these places mean."""
     for place in places:
         target = statement.referred(words, place)
+        if target is None and words.word(place) in {"you", "your"}:
+            # nobody but one other player is spoken of
+            others = {words.player(one) for one in range(place)} - {None, words.speaker}
+            target = others.pop() if len(others) == 1 else None
         if target is not None and target != words.speaker:
             yield target

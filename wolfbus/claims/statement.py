@@ -256,6 +256,8 @@ def _speaker_goes_on(words: StatementWords, verb: int) -> bool:
 
 _IRONY: Final = 30
 """Words behind a claim in which a jest may show."""
+_OWNED: Final = 8
+"""Words between whose something is and what it is."""
 _UNDOING: Final = any_of("cut", "condition", "report", "negation", "guess", "hedge")
 
 
@@ -266,6 +268,7 @@ def meant(
     opinion: bool = False,
     of_self: bool = False,
     hedged: bool = False,
+    of_ways: bool = False,
     since: int = 0,
 ) -> bool:
     """Return whether nothing before a claim in its sentence makes it none.
@@ -276,9 +279,11 @@ def meant(
         opinion: whether a mere opinion counts as none.
         of_self: whether it is of the speaker itself.
         hedged: whether it counts however doubtful the speaker is of it.
+        of_ways: whether it is about what somebody does: claims and calls are then things that somebody makes, unless
+            somebody claims or calls there, and who does something without reason does it.
         since: where to stop looking.
     """
-    scan = _BackwardScan(words, begin, opinion=opinion, of_self=of_self, hedged=hedged)
+    scan = _BackwardScan(words, begin, opinion=opinion, of_self=of_self, hedged=hedged, of_ways=of_ways)
     for place, word in words.back(begin):
         if place < max(since, begin - _REACH) or word in WORDS["breaks"]:
             break
@@ -296,6 +301,7 @@ class _BackwardScan:
     opinion: bool
     of_self: bool
     hedged: bool
+    of_ways: bool = False
     joined: bool = False
     """Words that join clauses were met, with no "that" behind them."""
     colon: bool = False
@@ -314,6 +320,8 @@ class _BackwardScan:
             self.that = True
         if self.hedged and word in WORDS["doubting"]:
             return False
+        if self.of_ways and (word == "without" or (word in WORDS["of_ways"] and self._is_owned(place))):
+            return False
         return word in _UNDOING and (
             (word in WORDS["cut"] and not self.hedged)
             or (word in WORDS["condition"] and self._supposed(place, word))
@@ -326,6 +334,13 @@ class _BackwardScan:
             )
             or (word in WORDS["hedge"] and self._hedged(place, word))
         )
+
+    def _is_owned(self, place: int) -> bool:
+        """Return whether a word is something that somebody has: "Raj's repeated calls", not "Raj calls"."""
+        words = self.words
+        if words.player(place - 1) is not None or words.in_class(place - 1, "subject", "sayer"):
+            return False
+        return any(words.in_class(one, "owning") for one in range(max(words.sentence(place), place - _OWNED), place))
 
     def _supposed(self, place: int, word: str) -> bool:
         if self.words.reads(place, "no_condition"):

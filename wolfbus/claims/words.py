@@ -124,6 +124,9 @@ def player(mark: str, names: int) -> int | None:
     return (ord(mark) - FIRST_MARK) % names if len(mark) == 1 and FIRST_MARK <= ord(mark) <= LAST_MARK else None
 
 
+_LISTED_NUMBERS: Final = r"\d+(?:(?: ?[-\u2013\u2014] ?|,? ?and [_#]?| ?& ?[_#]?|, ?[_#]?)\d+)+"
+_RANGE: Final = re.compile(r"(\d+) ?[-\u2013\u2014] ?(\d+)")
+_MOST_IN_RANGE: Final = 16
 _NUMBER: Final = re.compile(r"\d+")
 _ENDS_WITH_NUMBER: Final = re.compile(r"(.*\D)\d+")
 
@@ -214,14 +217,25 @@ def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[st
 
 
 def _one_by_one(text: str, names: tuple[SeatName, ...]) -> str:
-    """Return a text with "players 3 and 8" as "player_3 and player_8", if that is what players are called."""
+    """Return a text with "players 3 and 8" as "player_3 and player_8", and "players 7-9" as all three, if that is what
+    players are called.
+    """
     for stem, listed in _numbered(names):
         text = listed.sub(partial(_with_stem, stem), text)
     return text
 
 
 def _with_stem(stem: str, match: re.Match[str]) -> str:
-    return _NUMBER.sub(rf"{stem}\g<0>", match[1])
+    numbers = _RANGE.sub(_in_full, match[1])
+    return _NUMBER.sub(rf"{stem}\g<0>", numbers) if len(_NUMBER.findall(numbers)) > 1 else match[0]
+
+
+def _in_full(match: re.Match[str]) -> str:
+    """Return "7, 8 and 9" for "7-9"; a range that no table has as it is."""
+    first, last = int(match[1]), int(match[2])
+    if not first < last < first + _MOST_IN_RANGE:
+        return match[0]
+    return f"{', '.join(map(str, range(first, last)))} and {last}"
 
 
 @lru_cache(maxsize=512)
@@ -229,7 +243,7 @@ def _numbered(names: tuple[SeatName, ...]) -> tuple[tuple[str, re.Pattern[str]],
     """Return what stands before the numbers in names that end with one, with what finds lists of such names."""
     stems = dict.fromkeys(match[1] for name in names if (match := _ENDS_WITH_NUMBER.fullmatch(name)))
     return tuple(
-        (stem, re.compile(rf"\b{re.escape(stem.rstrip(' _-'))}s[ _-]?(\d+(?:(?:,|,? and| &) \d+)+)\b", re.IGNORECASE))
+        (stem, re.compile(rf"\b{re.escape(stem.rstrip(' _-'))}s[ _-]?({_LISTED_NUMBERS})\b", re.IGNORECASE))
         for stem in stems
         if stem.strip(" _-")
     )
