@@ -16,6 +16,7 @@ from wolfbus.game.vocabulary import SCRIPTS
 from wolfbus.messages.defaults import SILENT, defaults_in_words
 from wolfbus.record.served import served_in_words
 from wolfbus.record.windows import dropped_in_words
+from wolfbus.study.canaries import canaries_in_words
 
 if TYPE_CHECKING:
     from analytics.gather import FileNote
@@ -171,6 +172,8 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
     if line := spoilt_games(context.files):
         yield f"{line}."
     yield from (f"{line}." for line in of_servers(findings, context.name))
+    for study in context.studies:
+        yield from (f"{line}." for line, changed in canaries_in_words(study.get("canaries") or ()) if changed)
     if caveat := protocols(findings):
         yield caveat
     if problems := len(context.problems):

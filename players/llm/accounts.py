@@ -69,7 +69,8 @@ class Accounts:
             part = self._sums.setdefault((model, purpose), _Sum())
             part.usage.add(completion)
             part.timed_out += completion.timed_out
-            part.probes += purpose == "probe"
+            # no more of the games than a probe
+            part.probes += purpose in {"probe", "canary"}
             if completion.error is None and not completion.timed_out:
                 part.latency.add(completion.latency_s)
 

@@ -23,7 +23,7 @@ from wolfbus.messages.calls import ChatRole, Scalar
 from wolfbus.reading.repetition import repetition_start
 from wolfbus.reading.text import object_extent
 
-Purpose: TypeAlias = Kind | Literal["probe", "annotate"]
+Purpose: TypeAlias = Kind | Literal["probe", "annotate", "canary"]
 """What a call is for: the kind of its first request, finding out whether a model answers at all, or what a reader makes
 of a statement after the game."""
 

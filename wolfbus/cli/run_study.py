@@ -172,6 +172,7 @@ def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
     """Print how a run went, and how to go on; returns the exit code."""
     from wolfbus.messages.defaults import SILENT, defaults_in_words
     from wolfbus.record.served import served_in_words
+    from wolfbus.study.canaries import canaries_in_words
     from wolfbus.study.showing import replay_command, summary_lines
 
     manifest, settings = study_run.manifest, study_run.study.settings
@@ -198,6 +199,9 @@ def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
             _warn(f"in {counted(games, 'game')}, no answer of {name} could be used: all are defaults")
     for line in served_in_words(manifest.served):
         _warn(printable(line, 400))
+    for line, changed in canaries_in_words(manifest.canaries):
+        if changed:
+            _warn(line)
     if not manifest.complete:
         # what games cost that did not end stands nowhere else
         for line in study_run.usage_lines:

@@ -175,12 +175,18 @@ class StudyRun:
             before = _amount(spent)
             try:
                 with self._brain_context(pending, before) as brain_context:
+                    brains = self._brains_left(pending)
+                    if not self.options.again:
+                        self._ask_canaries(brains, brain_context, rounds=2)
                     folder.write(FILE, self.manifest.pieces(utc_now()))
                     if not pending and not self._is_left_open(folder):
                         return "through"
                     forecast = self._forecast_costs(pending, brain_context)
                     alone = self._workers(len(pending)) == 1
                     ending = self._run_scheduler(folder, pending, forecast, brain_context, before)
+                    is_last = until is None or self.manifest.complete
+                    if ending == "through" and is_last and self._ask_canaries(brains, brain_context, rounds=1):
+                        folder.write(FILE, self.manifest.pieces(utc_now()))
                     if alone and brain_context is not None and brain_context.accounts is not None:
                         self.usage_lines = brain_context.accounts.lines()
                     return ending
@@ -248,7 +254,7 @@ class StudyRun:
         if playing not in (began, *others):
             others = [*others, playing]
         head |= began
-        head |= {name: noted[name] for name in ("primary", "margins") if name in noted}
+        head |= {name: noted[name] for name in ("primary", "margins", "canaries") if name in noted}
         return {**head, "continued_with": others} if others else head
 
     def _note_who_played(self, design: dict[str, Any]) -> None:
@@ -286,10 +292,7 @@ class StudyRun:
             yield None
         else:
             calls = self._call_options()
-            if self.study.settings.forks is None:
-                # what forks ask for their statements need not play in them
-                left = {brain for game in pending for brain in game.brains}
-                brains = tuple(brain for brain in brains if brain in left)
+            brains = self._brains_left(pending)
             if self._workers(len(pending)) > 1:
                 # each worker records into a file of its own
                 calls = replace(calls, cassette=None)
@@ -297,6 +300,42 @@ class StudyRun:
                 brains, self.study.models, before=before, probe=options.probe, **asdict(calls)
             ) as brain_context:
                 yield brain_context
+
+    def _brains_left(self, pending: Sequence[PlannedGame]) -> tuple[str, ...]:
+        """Return the brains that are to play still."""
+        if self.study.settings.forks is not None:
+            # what forks ask for their statements need not play in them
+            return self.plan.agents
+        left = {brain for game in pending for brain in game.brains}
+        return tuple(brain for brain in self.plan.agents if brain in left)
+
+    def _ask_canaries(self, brains: Sequence[str], brain_context: BrainContext | None, *, rounds: int) -> bool:
+        """Ask the models the canary questions, if the study has them, and note what they answer.
+
+        Args:
+            brains: who plays.
+            brain_context: the way to models.
+            rounds: how often in a row, if they were never asked; once if they were.
+
+        Returns:
+            Whether anything was noted.
+        """
+        options = self.options
+        tape = options.cassette or options.replay_cassette
+        if not self.study.settings.canaries or brain_context is None or tape is not None:
+            return False
+        from players.spec import named_models
+
+        if not (models := named_models(brains, self.study.models)):
+            return False
+        from players.llm.canaries import ask_canaries
+
+        noted = self.manifest.canaries
+        for _ in range(1 if noted else rounds):
+            rounds_now = ask_canaries(models, brain_context.gateway, utc_now())
+            noted += [one.model_dump() for one in rounds_now]
+            self.manifest.amend(canaries=noted)
+        return True
 
     def _run_scheduler(
         self,

@@ -266,6 +266,11 @@ class Manifest:
         """The member of that name."""
         return dict(self._head["design"])
 
+    @property
+    def canaries(self) -> list[dict[str, Any]]:
+        """What models answered to canary questions, in the order in which they were asked."""
+        return list(self._head.get("canaries") or ())
+
     def amend(self, **members: Any) -> None:
         """Set members of the head that were not known before."""
         self._head |= members

@@ -23,6 +23,7 @@ from wolfbus.files.canonical import canonical, sha256_hex
 from wolfbus.files.printable import NOTE_SHOWN, printable
 from wolfbus.files.whole_file import read_whole
 from wolfbus.messages.base import ID_PATTERN
+from wolfbus.study.canaries import CanaryRound
 from wolfbus.study.journal import JOURNAL, GameResult, Sum, Whole, read_results
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class _Manifest(_Playing):
     margins: dict[str, float] | None = None
     budget_usd: Sum | None = None
     continued_with: list[_Playing] | None = None
+    canaries: list[CanaryRound] | None = None
     created: _Instant | None = None
     updated: _Instant | None = None
     complete: bool | None = None

@@ -66,6 +66,9 @@ class StudySettings(BaseModel):
     many."""
     forks: ForkSettings | None = None
     """Play forks of another study's games, in place of games of its own."""
+    canaries: bool | None = None
+    """Ask each model the same small questions twice before the games and once after them, and tell whether it answers
+    as it did."""
     report: ReportSettings | None = None
     """What it is to be judged by; the usual metrics unless given."""
 

@@ -14,6 +14,7 @@ from wolfbus.files.document import Block, Bullets, Cell, Section, TableBlock, pl
 from wolfbus.files.formats import UNDEFINED, count, listed, quantity
 from wolfbus.files.printable import visible
 from wolfbus.game.config import GameConfig
+from wolfbus.study.canaries import canaries_in_words
 
 if TYPE_CHECKING:
     # heavy, and a single game\'s ending has no use for them
@@ -96,6 +97,7 @@ def _facts(study: Mapping[str, Any]) -> dict[str, Any]:
     if (config := study.get("config")) is not None:
         facts["rules"] = _rules(config)
     facts["models"] = study.get("models") or None
+    facts["canaries"] = "; ".join(line for line, _ in canaries_in_words(study.get("canaries") or ()))
     if design := study.get("design"):
         lines = [str(design.get("kind")), *(design.get("notes") or ())]
         facts["seating"] = ". ".join(line.rstrip(".") for line in lines)

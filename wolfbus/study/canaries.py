@@ -1,0 +1,76 @@
+"""Canary questions: the same small questions before the games of a study and after them. Where a model answers them
+otherwise than it did, something about it changed under way, whatever its server says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import comb
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from wolfbus.files.printable import printable
+
+_LEVEL: Final = 0.01
+"""Of a change that is not there, so seldom one is told, a round and model."""
+_NAME: Final = 80
+
+
+class CanaryRound(BaseModel):
+    """What a model answered once to all questions.
+
+    Attributes:
+        at: when, in UTC.
+        model: the model, and where it was asked.
+        version: of the questions.
+        served: which model answered, by its server's word; None where it does not say.
+        answers: to each question, in lower case without punctuation; None where there was none.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    at: Annotated[str, Field(max_length=40)]
+    model: Annotated[str, Field(max_length=1_200)]
+    version: int
+    served: Annotated[str, Field(max_length=1_200)] | None = None
+    answers: tuple[Annotated[str, Field(max_length=200)] | None, ...]
+
+
+def canaries_in_words(noted: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:
+    """Yield of each model in a line how it answered as the study began and how later, and whether that is a change.
+
+    The first two rounds tell how often it repeats itself. A later one has changed where it repeats either of them less
+    often than that, by Fisher's exact test at .01.
+
+    Args:
+        noted: rounds as a manifest has them, in their order.
+    """
+    rounds = [CanaryRound.model_validate(one) for one in noted]
+    for model in dict.fromkeys(one.model for one in rounds):
+        first, *others = (one for one in rounds if one.model == model)
+        comparable = [one for one in others if one.version == first.version]
+        if len(comparable) < 2:
+            continue
+        second, *later = comparable
+        count = len(first.answers)
+        alike = sum(a == b is not None for a, b in zip(first.answers, second.answers, strict=True))
+        worst, when = min((_repeated(one, first, second), one.at) for one in later)
+        changed = _tail(alike, worst, count) < _LEVEL
+        name = printable(model, _NAME)
+        line = f"{name}: of {count} canary questions {alike} were answered alike twice as the study began"
+        rounds_in_words = "later" if len(later) == 1 else f"at the worst of {len(later)} later times"
+        line += f" ({first.at[:10]}), and {worst} {rounds_in_words} ({when[:10]})"
+        yield line + (": something about the model changed under way" if changed else ""), changed
+
+
+def _repeated(later: CanaryRound, first: CanaryRound, second: CanaryRound) -> int:
+    answers = zip(later.answers, first.answers, second.answers, strict=True)
+    return sum(answer is not None and answer in before for answer, *before in answers)
+
+
+def _tail(alike: int, repeated: int, count: int) -> float:
+    """Return how likely so few of ``count`` repeat later, were it as likely as before: the hypergeometric tail."""
+    total = alike + repeated
+    ways = sum(comb(count, later) * comb(count, total - later) for later in range(max(0, total - count), repeated + 1))
+    return ways / comb(2 * count, total)
