@@ -110,9 +110,10 @@ def test_a_probe_takes_nothing_empty_for_an_answer_and_waits_for_a_model_to_load
     # a load that outlasts what is waited for is told with the setting
     other.plan(default=refuse(503, "Loading model"))
     waiting = model_at(other, timeouts={"probe": 0.2}, endpoint={"patience": 0.3})
-    with pytest.raises(PlayerError, match=r"Loading model.* waited 0\.[56]\d* s: a longer patience"):
+    with pytest.raises(PlayerError, match=r"Loading model.* waited (?:0\.[5-9]|[1-9])[\d.]* s: a longer patience"):
         make_gateway().gateway.probe([waiting])
-    assert len(other.bodies) > 3
+    # how often within that depends on the machine
+    assert len(other.bodies) > 1
     # as the game's own requests wait, so does the first
     other.plan(*[refuse(503, "Loading model")] * len(other.bodies) * 2, Step(reply('{"mark": "kept"}')))
     make_gateway().gateway.probe([waiting], 30.0)
