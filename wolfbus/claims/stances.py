@@ -153,8 +153,7 @@ def _owners(words: StatementWords, place: int, begin: int) -> list[int | None]:
         first = _first_of_list(words, place, begin)
         if words.in_class(first - 1, "acted_on"):
             return []
-        if words.word(first - 1) != "with" or not words.in_class(first - 2, "siding"):
-            return [words.player(one) for one in range(first, place + 1, 2)]
+        return [words.player(one) for one in range(first, place + 1, 2)]
     return _with_list_after(words, place) if words.near(place, "suspected_one") else []
 
 
