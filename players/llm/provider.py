@@ -24,8 +24,8 @@ from wolfbus.reading.repetition import repetition_start
 from wolfbus.reading.text import object_extent
 
 Purpose: TypeAlias = Kind | Literal["probe", "annotate", "canary"]
-"""What a call is for: the kind of its first request, finding out whether a model answers at all, or what a reader makes
-of a statement after the game."""
+"""What a call is for: the kind of its first request, finding out whether a model answers at all, what a reader makes of
+a statement after the game, or what tells whether a model stays the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,15 @@ def test_the_levels_of_a_factor_are_compared_over_all_other_levels_paired_by_see
     assert "at each level of vote_reasons" in " ".join(said.split())
 
 
+def test_a_seed_of_0_is_the_seed_of_all_cells(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY.replace('seed = "7"', "seed = 0").replace("games = 10", "games = 1"))
+    seeds = set()
+    for out in ("one", "other"):
+        assert wolfbus(tmp_path, "run", "study.toml", "--out", out, "--quiet").code == 0
+        seeds |= {game["seed"] for cell in (tmp_path / out).iterdir() if cell.is_dir() for game in openings(cell)}
+    assert len(seeds) == 1
+
+
 def test_a_difference_over_levels_has_students_interval() -> None:
     found = {
         level: {"metrics": {"m": {"difference": {"value": value}}}}

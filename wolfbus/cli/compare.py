@@ -180,8 +180,8 @@ class _Varied:
     @property
     def names(self) -> tuple[str, str]:
         """What the two sides are called."""
-        one, other = (f"{self.factor}={level}" for level in self.levels)
-        return one, other
+        one, other = self.levels
+        return f"{self.factor}={one}", f"{self.factor}={other}"
 
     def sources(self, side: int, **more: str) -> list[str]:
         """Return the folders of one of the two, of those with further levels."""

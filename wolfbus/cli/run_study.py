@@ -113,9 +113,7 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     from wolfbus.running.loading import RunOptions
     from wolfbus.running.study import prepare_run
 
-    run_options = RunOptions(
-        **{field.name: options.pop(field.name) for field in fields(RunOptions) if field.name in options}
-    )
+    run_options = RunOptions(**{field.name: options.pop(field.name) for field in fields(RunOptions)})
     if run_options.house and run_options.url == "memory://":
         # where a ticket, or anybody who shows no password on a command line, has put it
         url = os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or run_options.url

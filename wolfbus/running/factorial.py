@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from wolfbus.errors import ConfigError
-from wolfbus.files.canonical import canonical, sha256_hex
+from wolfbus.files.canonical import sha256_hex
 from wolfbus.files.whole_file import write_whole
 from wolfbus.game.config import read_toml_file
 from wolfbus.game.fresh import fresh_seed
@@ -64,11 +64,12 @@ class FactorialRun:
         while True:
             until, games = self._next(until), 0
             for name in names:
-                run = self.runs[name] = self._run(name)
+                is_first = name not in self.runs
+                run = self.runs[name] = self._run(name, probe=is_first)
                 games = max(games, run.study.settings.games)
                 if not self.run_options.quiet:
                     click.echo(f"wolfbus: {name}: games up to {min(until, games)} of {games}", err=True)
-                ending = run.play(until)
+                ending = run.play(until, again=not is_first)
                 if ending != "through":
                     return ending
             if until >= games:
@@ -80,12 +81,11 @@ class FactorialRun:
         rotation = next((run.plan.design.rotation for run in self.runs.values()), 1)
         return until + rotation * -(-_TURN // rotation)
 
-    def _run(self, name: str) -> StudyRun:
-        folder, first = self.folder / name, name not in self.runs
+    def _run(self, name: str, *, probe: bool) -> StudyRun:
+        folder = self.folder / name
         if not (folder / MANIFEST).exists():
             raise ConfigError(f"{folder}: missing, though {self.folder / FILE} names it")
-        # what was found out of models, and who sits where, need not be told at every turn
-        options = replace(self.run_options, resume=True, probe=self.run_options.probe and first, again=not first)
+        options = replace(self.run_options, resume=True, probe=self.run_options.probe and probe)
         return prepare_run(None, None, self._options, options, folder, self._confirm)
 
 
@@ -104,7 +104,7 @@ def prepare_factorial(
         config_file: as for `wolfbus.running.study.prepare_run`, and so are all others.
         options: what comes before the study's.
         run_options: how it is played.
-        out: the folder; unless settings, one under runs/ that is named by what is played.
+        out: the folder; unless given, one under runs/ that is named by what is played.
         confirm: whether to run what somebody else's folder names.
 
     Raises:
@@ -132,16 +132,18 @@ def prepare_factorial(
     if "name" in settings:
         # what each cell adds to it tells them apart
         table["name"] = settings.pop("name")
-    settings["seed"] = str(settings.get("seed") or table.get("seed") or fresh_seed())
+    if "seed" not in settings and "seed" not in table:
+        # one for all cells
+        settings["seed"] = fresh_seed()
     cells = cells_of(table, str(study))
     _check(cells, str(study), config_file, settings)
-    folder = out or Path("runs") / f"factors-{sha256_hex(canonical([settings['seed'], _plain(table)]))[:8]}"
+    folder = out or Path("runs") / f"factors-{sha256_hex(repr((settings.get('seed'), table)).encode())[:8]}"
     if (folder / FILE).exists():
         raise ConfigError(f"{folder}: there is a study already; add --resume to go on with it")
     for cell in cells:
         home = folder / cell.name
-        begun = replace(run_options, resume=(home / MANIFEST).exists(), again=True)
-        prepare_run(cell.table, config_file, settings, begun, home, confirm).play(0)
+        begun = replace(run_options, resume=(home / MANIFEST).exists())
+        prepare_run(cell.table, config_file, settings, begun, home, confirm).play(0, again=True)
     noted = NotedCells(
         factors={factor.name: tuple(map(factor.name_of, factor.levels)) for factor in factors},
         cells={cell.name: dict(cell.levels) for cell in cells},
@@ -157,8 +159,3 @@ def _check(cells: Sequence[Cell], source: str, config_file: Path | None, options
             load_study(cell.table, config_file, options).plan()
         except ConfigError as error:
             raise ConfigError(f"{source}: cell {cell.name}: {str(error).removeprefix('the study: ')}") from None
-
-
-def _plain(table: Mapping[str, Any]) -> Any:
-    """Return a TOML table as JSON holds it."""
-    return {key: _plain(value) if isinstance(value, dict) else repr(value) for key, value in table.items()}

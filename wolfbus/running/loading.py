@@ -239,7 +239,6 @@ class RunOptions:
         replay_cassette: folder to play them from.
         quiet: show nothing.
         plain: show lines even in a terminal.
-        again: a further turn of a study with factors: who sits where, and what games take, was shown before.
     """
 
     url: str = field(default="memory://", repr=False)
@@ -254,7 +253,6 @@ class RunOptions:
     replay_cassette: Path | None = None
     quiet: bool = False
     plain: bool = False
-    again: bool = False
 
     def resume_options(self) -> str:
         """Return them as they are given on a command line to go on; each bus as `shown_url` shows it."""

@@ -138,11 +138,13 @@ class StudyRun:
         self.usage_lines: list[str] = []
         self.unheard: Counter[str] = Counter()
 
-    def play(self, until: int | None = None) -> Ending:
+    def play(self, until: int | None = None, *, again: bool = False) -> Ending:
         """Play what is missing.
 
         Args:
             until: number of the last game that is played; all unless given.
+            again: whether this is a further turn: who sits where, and what games take, was shown before, and models
+                were asked the canary questions.
 
         Raises:
             ConfigError: the folder has a study, and it is not to be resumed, or it is another one.
@@ -166,7 +168,8 @@ class StudyRun:
             if until is not None:
                 pending = [game for game in pending if game.number <= until]
             self._note_who_played(head["design"])
-            if not self.options.quiet and not self.options.again:
+            quiet = self.options.quiet or again
+            if not quiet:
                 click.echo("\n".join(design_lines(head["design"])), err=True)
             folder.write("study.toml", [self.study.text()])
             folder.write("rules.toml", [self.study.rules_text()])
@@ -176,12 +179,12 @@ class StudyRun:
             try:
                 with self._brain_context(pending, before) as brain_context:
                     brains = self._brains_left(pending)
-                    if not self.options.again:
+                    if not again:
                         self._ask_canaries(brains, brain_context, rounds=2)
                     folder.write(FILE, self.manifest.pieces(utc_now()))
                     if not pending and not self._is_left_open(folder):
                         return "through"
-                    forecast = self._forecast_costs(pending, brain_context)
+                    forecast = self._forecast_costs(pending, brain_context, quiet=quiet)
                     alone = self._workers(len(pending)) == 1
                     ending = self._run_scheduler(folder, pending, forecast, brain_context, before)
                     is_last = until is None or self.manifest.complete
@@ -196,12 +199,13 @@ class StudyRun:
                 self.halted = Halt(str(error), budget=True)
                 return "halted"
 
-    def _forecast_costs(self, pending: Sequence[PlannedGame], brain_context: BrainContext | None) -> Forecast | None:
+    def _forecast_costs(
+        self, pending: Sequence[PlannedGame], brain_context: BrainContext | None, *, quiet: bool
+    ) -> Forecast | None:
         """Print, before anything is spent, about what the pending games will take; returns what a budget carries."""
         options, settings = self.options, self.study.settings
         if options.house or options.replay_cassette is not None or not pending:
             return None
-        quiet = options.quiet or options.again
         if quiet and not settings.has_budget:
             return None
         took = rehearse(self.study.config, pending[0].brains, self.study.models)

@@ -9,7 +9,7 @@ happened at night, and one line of judgements. What stands before that stays as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -284,7 +284,7 @@ class Story:
 
     def __init__(self, style: Style = STANDARD, reported: set[str] | None = None) -> None:
         self._style = style
-        self._to_theme = style.skin(()).to_theme
+        self._to_theme: Callable[[str], str] = str
         self.system = self.text = self.head = self.chain = ""
         self._facts = self._memories = 0
         self.reported: set[str] = set() if reported is None else reported
