@@ -16,6 +16,7 @@ from analytics.metrics import beyond, selections
 from analytics.metrics.abilities import abilities, ability_rows
 from analytics.metrics.agents import agent_rows, agents
 from analytics.metrics.agreement import agreement, agreement_rows
+from analytics.metrics.beliefs import belief_rows, beliefs
 from analytics.metrics.bias import bias, bias_rows
 from analytics.metrics.comprehension import comprehension, comprehension_rows
 from analytics.metrics.detection import detection_rows
@@ -84,6 +85,7 @@ BEYOND: Final[Sequence[Family]] = (
     monitor_rows,
     agreement_rows,
     ladder_rows,
+    belief_rows,
     fork_rows,
     sway_rows,
     comprehension_rows,
@@ -126,6 +128,7 @@ SECTIONS: Final[Mapping[str, Callable[[Study, Results], Result]]] = {
     "monitor": monitor,
     "agreement": agreement,
     "ladder": ladder,
+    "beliefs": beliefs,
     "forks": forks,
     "sway": sway,
     "comprehension": comprehension,

@@ -18,6 +18,7 @@ import polars as pl
 
 from analytics.rows import (
     AnnotationRow,
+    BeliefRow,
     BidRow,
     CallRow,
     ClaimRow,
@@ -220,6 +221,16 @@ TABLES: Final[Mapping[str, Table]] = {
             "They stand in `annotations/` beside the records; `wolfbus annotate` makes them.",
             measured="statement annotator sort deceptive kind stances werewolf werewolf_masked",
         ),
+        Table(
+            "beliefs",
+            "what a living player believed of another at a moment, as its own model says after the game",
+            ("observer_id", "target_id", "round", "when", "statement"),
+            BeliefRow,
+            lambda game: game.beliefs,
+            "They stand in `beliefs.jsonl` beside the records; `wolfbus beliefs` asks for them.",
+            measured="round when statement observer observer_role observer_agent target target_role target_agent "
+            "belief would_vote",
+        ),
     )
 }
 """All tables of games by name but `games`; every one refers only to others among them."""
@@ -284,6 +295,7 @@ class Tables:
     nights: pl.DataFrame
     forks: pl.DataFrame
     annotations: pl.DataFrame
+    beliefs: pl.DataFrame
 
     def __len__(self) -> int:
         return len(self.games)

@@ -8,54 +8,28 @@ the record's head, which seals all of it. Annotations of anything else are refus
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 import wolfbus
+from analytics.annotations.lines import SUFFIX, Appender, Line, PromptMark, Seal, Share, read_lines
 from analytics.rows import AnnotationRow, GameRows
 from analytics.rows.annotation import Sort, Stance
 from analytics.rows.fields import statement_id
-from wolfbus.errors import RecordError, WolfError, first_fault
-from wolfbus.files import lock
-from wolfbus.files.canonical import canonical
-from wolfbus.files.whole_file import read_whole, write_whole
+from wolfbus.errors import RecordError
 from wolfbus.game.vocabulary import Deception
 from wolfbus.knowledge.passage import Passage
 from wolfbus.messages.calls import Scalar
-from wolfbus.record.writer import RecordFile
 from wolfbus.study.manifest import RECORDS
 
 FOLDER: Final = "annotations"
-FORMAT: Final = "wolfbus-annotations"
-SUFFIX: Final = ".jsonl"
-"""Not ``.ndjson``, since that is what records are called."""
-_LARGEST: Final = 1 << 30
-Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
-Seal: TypeAlias = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
-L = TypeVar("L", bound=BaseModel)
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    def line(self) -> bytes:
-        """Return it as a line of the file, without its end."""
-        return canonical(self.model_dump(mode="json", exclude_none=True))
-
-
-class PromptMark(_Line):
-    """Which prompt a model was given."""
-
-    version: int
-    sha256: Seal
-
-
-class Header(_Line):
+class Header(Line):
     """Who annotates, and how."""
 
     format: Literal["wolfbus-annotations"] = "wolfbus-annotations"
@@ -65,7 +39,7 @@ class Header(_Line):
     wolfbus: str = wolfbus.__version__
     prompt: PromptMark | None = None
     model: str | None = None
-    parameters: dict[str, Scalar] = {}
+    parameters: dict[str, Scalar] = Field(default_factory=dict)
     fingerprint: str | None = None
     """What the server said of the model with the first reply: its name and, where it tells, its fingerprint."""
 
@@ -75,7 +49,7 @@ class Header(_Line):
         return self.model_dump(include={"sort", "prompt", "model", "parameters"})
 
 
-class Annotation(_Line):
+class Annotation(Line):
     """What is said of one statement."""
 
     game: str
@@ -162,30 +136,17 @@ def annotations_in(folder: Path) -> list[Annotations]:
 
 
 def read(path: Path) -> Annotations:
-    """Return a file of annotations. A last line without its end, as a kill leaves it, is passed over.
+    """Return a file of annotations; see `read_lines`.
 
     Raises:
-        RecordError: it cannot be read, or is none; the line names the file, and the line or statement at fault.
+        RecordError: as that does; or a statement stands there twice.
     """
-    first, *lines = _whole_lines(path) or [b""]
-    header = _parsed(Header, first, path, 1)
-    annotations = [_parsed(Annotation, line, path, number) for number, line in enumerate(lines, 2)]
+    header, annotations = read_lines(path, Header, Annotation, "annotation")
     places = [annotation.place for annotation in annotations]
     if len(set(places)) < len(places):
         twice = next(place for place in places if places.count(place) > 1)
         raise RecordError(f"{path}: statement {statement_id(*twice)} stands there twice")
     return Annotations(path, header, tuple(annotations))
-
-
-def _whole_lines(path: Path) -> list[bytes]:
-    return read_whole(path, _LARGEST).split(b"\n")[:-1]
-
-
-def _parsed(shape: type[L], line: bytes, path: Path, number: int) -> L:
-    try:
-        return shape.model_validate_json(line)
-    except ValidationError as error:
-        raise RecordError(f"{path}: line {number}: no annotation of wolfbus: {first_fault(error)}") from None
 
 
 def rows_of(files: Iterable[Annotations], head: str, game: GameRows) -> Iterator[AnnotationRow]:
@@ -201,26 +162,8 @@ def rows_of(files: Iterable[Annotations], head: str, game: GameRows) -> Iterator
             yield AnnotationRow(annotator=file.name, sort=file.header.sort, **members)
 
 
-def alone(path: Path) -> AbstractContextManager[None]:
-    """Write a file of annotations alone; the lock ends with the process, however that ends.
-
-    Raises:
-        WolfError: somebody else is writing it.
-    """
-    path.parent.mkdir(exist_ok=True)
-    refusal = WolfError(f"{path}: another run is writing it; one at a time")
-    return lock.alone(path.with_name(f".{path.name}.lock"), refusal)
-
-
-def write(path: Path, header: Header, lines: Iterable[Annotation]) -> None:
-    """Write a whole file in the place of the one that is there; raises OSError where it cannot be written."""
-    write_whole(path, (line.line() + b"\n" for line in (header, *lines)))
-
-
-class Appender:
-    """Adds annotations to a file one by one; each survives the end of the process.
-
-    The file comes into being with the first of them, whole: a file without its header is never seen.
+class AnnotationAppender:
+    """Adds annotations to a file; the header tells which model answered, and lines where another one did.
 
     Args:
         path: the file, there already or not.
@@ -228,26 +171,18 @@ class Appender:
     """
 
     def __init__(self, path: Path, header: Header) -> None:
-        self._path = path
         self._header = read(path).header if path.exists() else None
         self._new = header
-        self._file: RecordFile | None = None
+        self._file = Appender(path)
 
     def add(self, annotation: Annotation) -> None:
         """Add one; raises RecordError or OSError where it cannot be written."""
-        served = annotation.served
         if self._header is None:
-            self._header = self._new.model_copy(update={"fingerprint": served})
-            write(self._path, self._header, [annotation.model_copy(update={"served": None})])
-            return
-        if self._file is None:
-            self._file = RecordFile(self._path, keep=len(_whole_lines(self._path)))
-        if served == self._header.fingerprint:
+            self._header = self._new.model_copy(update={"fingerprint": annotation.served})
+        if annotation.served == self._header.fingerprint:
             annotation = annotation.model_copy(update={"served": None})
-        self._file.write([annotation.line()])
+        self._file.add(self._header, annotation)
 
     def close(self) -> None:
         """Bring what was added to the disk."""
-        if self._file is not None:
-            with closing(self._file):
-                self._file = None
+        self._file.close()

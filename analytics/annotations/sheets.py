@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from analytics.annotations.file import FOLDER, SUFFIX, Annotation, Header, alone, annotation_of, misfit, read, write
+from analytics.annotations.file import FOLDER, Annotation, Header, annotation_of, misfit, read
+from analytics.annotations.lines import SUFFIX, alone, write
 from analytics.rows.annotation import Stance
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.files.canonical import sha256_hex

@@ -97,7 +97,7 @@ class SourceBatch:
             files = [hash_of_file(path) for source in self.sources for path in self._files_of(source)]
         except OSError:
             return None
-        names = ("kind", "game", "size", "problem", "noted", "stray", "annotations")
+        names = ("kind", "game", "size", "problem", "noted", "stray", "annotations", "beliefs")
         facts = [(str(source.path), *(getattr(source, name) for name in names)) for source in self.sources]
         return hash_of(program(), self._criteria, facts, sorted(self.blocks.items()), files)
 

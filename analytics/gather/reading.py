@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from analytics.annotations.beliefs import rows_of_beliefs
 from analytics.annotations.file import rows_of
 from analytics.fold import GameFold, fold
 from analytics.gather.sources import FileNote, Source, StudySource
@@ -106,11 +107,13 @@ def read_game(
         digest: note the digest, too, of a record that has none to be compared with.
 
     Raises:
-        RecordError: its annotations are of something else; the line names their file and the statement.
+        RecordError: its annotations or beliefs are of something else; the line names their file and the place.
     """
     note, rows = _read_game(source, criteria, keep_text=keep_text, strict=strict, digest=digest)
     if rows is not None and source.annotations:
         rows = replace(rows, annotations=tuple(rows_of(source.annotations, note.head, rows)))
+    if rows is not None and source.beliefs:
+        rows = replace(rows, beliefs=tuple(rows_of_beliefs(source.beliefs, note.head, rows)))
     return note, rows
 
 

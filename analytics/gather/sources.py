@@ -10,9 +10,10 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
-from analytics.annotations.file import Annotation, Annotations, annotations_in, folder_beside
+from analytics.annotations.beliefs import Beliefs, beliefs_beside, beliefs_in
+from analytics.annotations.file import Annotations, annotations_in, folder_beside
 from wolfbus.errors import ConfigError, RecordError, reason_of
 from wolfbus.files.whole_file import open_file
 from wolfbus.foreign.kinds import hint_for
@@ -22,6 +23,7 @@ from wolfbus.record.reader import SUFFIXES, check_seals, open_lines, read_checke
 from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifest, notes_of
 
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
+F = TypeVar("F", Annotations, Beliefs)
 _SEED: Final = re.compile(rb'"seed":"([^"]*)"')
 
 
@@ -40,6 +42,7 @@ class Source:
         noted: what the study to which it belongs has noted of its game; None if it belongs to none.
         stray: why it is no record of the study in whose folder it stands; None if it is one, or in none.
         annotations: what is said of its statements in files beside it.
+        beliefs: what its seats were asked afterwards, in a file beside it.
     """
 
     path: Path
@@ -51,6 +54,7 @@ class Source:
     noted: NotedGame | None = None
     stray: str | None = None
     annotations: tuple[Annotations, ...] = ()
+    beliefs: tuple[Beliefs, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +299,7 @@ def collect(
         digest: gives what `digest_of` does.
 
     Raises:
-        RecordError: as `find` does; or annotations beside a file cannot be read.
+        RecordError: as `find` does; or annotations or beliefs beside a file cannot be read.
         ConfigError: an option for published logs was given, and none of the files is one.
     """
     sources, studies = find(paths)
@@ -305,9 +309,15 @@ def collect(
     folders = {study.records.resolve(): study for study in reversed(studies) if study.games}
     inside = {parent: folders.get(parent.resolve()) for parent in {source.path.parent for source in sources}}
     sources = [_with_notes(_with_game(source, roles), inside[source.path.parent], studies) for source in sources]
-    annotated = {folder: _by_game(folder) for folder in {folder_beside(source.path) for source in sources}}
+    annotated = {folder: _by_game(annotations_in(folder)) for folder in {*map(folder_beside, _paths(sources))}}
+    believed = {path: _by_game(beliefs_in(path)) for path in {*map(beliefs_beside, _paths(sources))}}
     sources = [
-        replace(source, annotations=annotated[folder_beside(source.path)].get(source.game, ())) for source in sources
+        replace(
+            source,
+            annotations=annotated[folder_beside(source.path)].get(source.game, ()),
+            beliefs=believed[beliefs_beside(source.path)].get(source.game, ()),
+        )
+        for source in sources
     ]
     holders: dict[str, list[Source]] = {}
     for source in sources:
@@ -362,16 +372,20 @@ def _played_again(sources: Iterable[Source], digest: Callable[[Path], str | None
     return notes
 
 
-def _by_game(folder: Path) -> dict[str | None, tuple[Annotations, ...]]:
-    """Return the annotations in a folder by game."""
-    by_game: dict[str | None, tuple[Annotations, ...]] = {}
-    for file in annotations_in(folder):
-        by_file: dict[str, list[Annotation]] = {}
+def _paths(sources: Iterable[Source]) -> Iterator[Path]:
+    return (source.path for source in sources)
+
+
+def _by_game(files: Iterable[F]) -> dict[str | None, tuple[F, ...]]:
+    """Return files of annotations, or of beliefs, by game."""
+    by_game: dict[str | None, list[F]] = {}
+    for file in files:
+        by_file: dict[str, list[Any]] = {}
         for line in file.lines:
             by_file.setdefault(line.game, []).append(line)
         for game, lines in by_file.items():
-            by_game[game] = (*by_game.get(game, ()), replace(file, lines=tuple(lines)))
-    return by_game
+            by_game.setdefault(game, []).append(replace(file, lines=tuple(lines)))
+    return {game: tuple(parts) for game, parts in by_game.items()}
 
 
 def _missing(studies: Sequence[StudySource], games: Container[str]) -> Iterator[FileNote]:

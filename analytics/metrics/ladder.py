@@ -92,8 +92,12 @@ def _judged(study: Study) -> pl.DataFrame:
     return knowable(study).filter(pl.col("suspicion").is_not_null())
 
 
-def _losses(rung: str) -> dict[str, Any]:
-    """Return what is summed of a rung: squared errors, logarithmic losses, pairs."""
+def losses(rung: str) -> dict[str, Any]:
+    """Return what is summed of a rung: squared errors, logarithmic losses, pairs.
+
+    Args:
+        rung: a column of probabilities, beside ``wolf``.
+    """
     likely, wolf = pl.col(rung), pl.col("wolf")
     clipped = likely.clip(CLIPPED, 1 - CLIPPED)
     return {
@@ -139,14 +143,14 @@ def ladder_rows(study: Study) -> Iterator[ResultRow]:
     """
     frame = _judged(study)
     for rung in RUNGS:
-        sums = sums_of(frame, study.games, _AXES, total=True, **_losses(rung))
+        sums = sums_of(frame, study.games, _AXES, total=True, **losses(rung))
         figures = {"known_brier": share("squares", "pairs", _NONE), "known_log": share("logs", "pairs", _NONE)}
         yield from rows_of(study, UNINFORMED, sums, figures, rung=rung)
         scores = score_sums({}, scored(frame, rung, "wolf"), study.games)
         ranked = {f"known_{name}": replace(FIGURES[name], reason=_NONE) for name in ("auc", "ece")}
         yield from rows_of(study, UNINFORMED, scores, ranked, rung=rung)
-    losses = {f"{name}_{rung}": of for rung in RUNGS[:4] for name, of in _losses(rung).items() if name != "pairs"}
-    sums = sums_of(frame, study.games, _AXES, total=True, pairs=1.0, **losses)
+    lost = {f"{name}_{rung}": of for rung in RUNGS[:4] for name, of in losses(rung).items() if name != "pairs"}
+    sums = sums_of(frame, study.games, _AXES, total=True, pairs=1.0, **lost)
     yield from rows_of(study, UNINFORMED, sums, USES)
     cleared = pl.col("honest") <= CLEARED
     votes = (

@@ -18,6 +18,7 @@ from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, entries_of, sampled
 from analytics.report.sections import (
     answer,
+    beliefs,
     design,
     evidence,
     explained,
@@ -63,6 +64,7 @@ ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     tables.events,
     tables.votes,
     ladder.ladder,
+    beliefs.beliefs,
     evidence.bias,
     people.people,
     evidence.variability,

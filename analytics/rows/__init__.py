@@ -16,6 +16,7 @@ from statistics import fmean
 from typing import Annotated, ClassVar, Final, TypeAlias
 
 from analytics.rows.annotation import AnnotationRow
+from analytics.rows.belief import BeliefRow
 from analytics.rows.course import (
     NIGHTS,
     CallRow,
@@ -112,6 +113,7 @@ class GameRows:
         seals: by statement, a hash over it and all before it: of its line of the record, of a published log over the
             words.
         annotations: what is said of the statements afterwards.
+        beliefs: what seats believed, asked outright afterwards.
     """
 
     game: str
@@ -191,6 +193,7 @@ class GameRows:
     dropped: Mapping[str, int] = field(default_factory=dict)
     seals: Mapping[int, str] = field(default_factory=dict)
     annotations: tuple[AnnotationRow, ...] = ()
+    beliefs: tuple[BeliefRow, ...] = ()
 
     def claims(self) -> Iterator[ClaimRow]:
         """Yield every claim of every statement."""
@@ -318,6 +321,7 @@ __all__ = [
     "VERDICTS",
     "WINNERS",
     "AnnotationRow",
+    "BeliefRow",
     "BidRow",
     "CallKey",
     "CallRow",

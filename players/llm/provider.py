@@ -23,9 +23,9 @@ from wolfbus.messages.calls import ChatRole, Scalar
 from wolfbus.reading.repetition import repetition_start
 from wolfbus.reading.text import object_extent
 
-Purpose: TypeAlias = Kind | Literal["probe", "annotate", "canary"]
+Purpose: TypeAlias = Kind | Literal["probe", "annotate", "belief", "canary"]
 """What a call is for: the kind of its first request, finding out whether a model answers at all, what a reader makes of
-a statement after the game, or what tells whether a model stays the same."""
+a statement after the game, what a seat believed in it, or what tells whether a model stays the same."""
 
 
 @dataclass(frozen=True, slots=True)

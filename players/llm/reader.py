@@ -9,32 +9,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
-from players.llm.decisions import why_no_text
 from players.llm.gateway import Gateway
-from players.llm.loop import loop_time
-from players.llm.prompts.forms import Member, WordedForm, nested, worded
-from players.llm.prompts.quoting import quoted, quoted_statement, reply_shown
-from players.llm.provider import Completion, Message, ModelQuestion
+from players.llm.inquiry import Reply, inquire, start_all
+from players.llm.prompts.forms import Member, WordedForm, nested, share, worded
+from players.llm.prompts.quoting import quoted, quoted_statement
+from players.llm.provider import Message, ModelQuestion
 from players.llm.settings import Model
 from wolfbus.files.canonical import canonical, sha256_hex
 from wolfbus.files.package_data import PackageData, read_data
 from wolfbus.knowledge.passage import Passage, TranscriptLine
 from wolfbus.knowledge.thoughts import without_role_names
-from wolfbus.reading.objects import find_objects
-from wolfbus.reading.text import without_thinking
 from wolfbus.reading.values import Bad, read_unit
 
 STANCES: Final = ("against", "hedged against", "none", "hedged for", "for")
-PATIENCE_S: Final = 600.0
-"""Longest time that an answer may take, waiting under the limits included."""
-
-_AT_ONCE: Final = 64
 _TRANSCRIPT: Final = "What everybody knew:\n"
-_NUMBER: Final = Member("", {"type": "number", "description": "number 0 to 1"}, "number 0 to 1")
 
 
 class _Prompt(PackageData):
@@ -67,10 +58,10 @@ def prompt_mark(*, private: bool) -> dict[str, Any]:
 
 def _form(others: Sequence[str], *, private: bool) -> WordedForm:
     if private:
-        return worded("monitor", [_NUMBER._replace(key="werewolf")])
+        return worded("monitor", [share("werewolf")])
     stance = ", ".join(json.dumps(stance) for stance in STANCES)
     sides = [Member(name, {"type": "string", "enum": list(STANCES)}, f"one of {stance}") for name in others]
-    return worded("reader", [_NUMBER._replace(key="deceptive"), *([nested("stances", sides)] if sides else [])])
+    return worded("reader", [share("deceptive"), *([nested("stances", sides)] if sides else [])])
 
 
 class Reader:
@@ -127,69 +118,38 @@ class Reader:
             stopped: whether to take no more.
         """
 
-        async def read() -> None:
-            for passage in passages:
-                if stopped():
-                    return
-                done(passage, *await self._read(passage))
+        def tell(passage: Passage, reply: Reply) -> None:
+            done(passage, reply.content, reply.served if reply.content is not None else reply.why)
 
-        return self._gateway.start([read() for _ in range(min(_AT_ONCE, self._model.endpoint.at_once))])
+        return start_all(self._gateway, self._model.endpoint.at_once, passages, self._read, tell, stopped)
 
-    async def _read(self, passage: Passage) -> tuple[Mapping[str, Any] | None, str]:
+    async def _read(self, passage: Passage) -> Reply:
         values: dict[str, Any] = {}
-        served = ""
+        reply = Reply(None)
         for member, question in self.questions(passage).items():
-            content, completion, why = await self._ask(question, passage.others)
-            if content is None:
-                return None, why
-            values |= {member: content["werewolf"]} if member else content
-            served = completion.served or self._model.model
+            reply = await inquire(
+                self._gateway, question, partial(_content, others=passage.others, private=self._private)
+            )
+            if reply.content is None:
+                return reply
+            values |= {member: reply.content["werewolf"]} if member else reply.content
         if self._private:
             values.setdefault("werewolf_masked", values["werewolf"])
-        return values, served
-
-    async def _ask(
-        self, question: ModelQuestion, others: Sequence[str]
-    ) -> tuple[dict[str, Any] | None, Completion, str]:
-        """Ask, and once more if the reply cannot be read."""
-        messages = question.messages
-        why = ""
-        for _ in range(2):
-            asked_now = replace(question, messages=messages, deadline=loop_time() + PATIENCE_S)
-            completion = await self._gateway.complete(asked_now)
-            if completion.error is not None or completion.timed_out:
-                return None, completion, completion.error or "no reply in time"
-            content, why = _content(completion.text or "", others, private=self._private)
-            if content is None and (reason := why_no_text(completion)) is not None:
-                why = reason.line
-            self._gateway.note_reading(asked_now, completion, None if content is not None else why)
-            if content is not None:
-                break
-            again = f"This could not be read: {why}. Reply with one JSON object in the form that ends the question."
-            messages = (
-                *question.messages,
-                Message("assistant", reply_shown(completion.text or completion.refusal or "") or "…"),
-                Message("user", again),
-            )
-        return content, completion, why
+        return reply._replace(content=values)
 
 
-def _content(text: str, others: Sequence[str], *, private: bool) -> tuple[dict[str, Any] | None, str]:
-    """Return what a reply says, or why it cannot be used."""
-    why = "there is no JSON object in it"
-    for parsed in find_objects(without_thinking(text).text).objects:
-        key = "werewolf" if private else "deceptive"
-        share = read_unit(parsed.value.get(key))
-        if isinstance(share, Bad):
-            why = f'"{key}" {share.why}'
-            continue
-        if private:
-            return {key: share.value}, ""
-        listed = parsed.value.get("stances", {})
-        stances = listed if isinstance(listed, dict) else {}
-        sides = {name: str(stances.get(name)).strip().casefold() for name in others}
-        wrong = [name for name, stance in sides.items() if stance not in STANCES]
-        if not wrong:
-            return {key: share.value, "stances": sides}, ""
-        why = f'"stances" lacks one of {", ".join(STANCES)} for {", ".join(wrong)}'
-    return None, why
+def _content(value: dict[str, Any], *, others: Sequence[str], private: bool) -> tuple[dict[str, Any] | None, str]:
+    """Return what an object of a reply says, or why it cannot be used."""
+    key = "werewolf" if private else "deceptive"
+    likely = read_unit(value.get(key))
+    if isinstance(likely, Bad):
+        return None, f'"{key}" {likely.why}'
+    if private:
+        return {key: likely.value}, ""
+    listed = value.get("stances", {})
+    stances = listed if isinstance(listed, dict) else {}
+    sides = {name: str(stances.get(name)).strip().casefold() for name in others}
+    wrong = [name for name, stance in sides.items() if stance not in STANCES]
+    if wrong:
+        return None, f'"stances" lacks one of {", ".join(STANCES)} for {", ".join(wrong)}'
+    return {key: likely.value, "stances": sides}, ""

@@ -43,6 +43,7 @@ GROUPS: Final[dict[str, dict[str, str]]] = {
         "import": "Bring over games of other tables: AIWolf, Kaggle, Werewolf Arena, a table of yours.",
         "compare": "Compare two studies, or two agents of one, in every headline metric.",
         "annotate": "Have a reader model or people judge a study's statements afterwards; agreement.",
+        "beliefs": "Ask the models of a study's seats afterwards whom they took for Werewolves.",
         "export": "Write games as tables (CSV, Parquet) and as logs for Inspect.",
         "verify": "Say what of a study or record is whole, proven, and as it was published.",
     },

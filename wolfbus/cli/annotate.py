@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.measuring import cache_option, print_problem_count, print_problems, read_games, workers_option
+from wolfbus.cli.measuring import (
+    cache_option,
+    confirm,
+    print_problem_count,
+    print_problems,
+    progress,
+    read_games,
+    workers_option,
+)
 from wolfbus.cli.options import FILE, checked, config_option, json_option, model_options, read_name, refuse
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.files.formats import count
@@ -146,7 +153,8 @@ def _read(
     **options: Any,
 ) -> int:
     """Have a model read statements; returns the exit code."""
-    from analytics.annotations.file import FOLDER, SUFFIX, alone
+    from analytics.annotations.file import FOLDER
+    from analytics.annotations.lines import SUFFIX, alone
     from players.llm.settings import model_of
     from wolfbus.running.annotating import ReaderRun, header_of, left_over
     from wolfbus.running.brains import load_config, open_brain_context
@@ -161,10 +169,10 @@ def _read(
             with open_brain_context([reader], models, **{**options, "probe": False}) as context:
                 click.echo(f"wolfbus: {run.estimate(context.gateway)}", err=True)
                 if options["replay_cassette"] is None:
-                    _confirm(yes=yes)
+                    confirm(yes=yes)
                     if options["probe"]:
                         context.probe([reader])
-                run.play(context, path, header, _progress(len(run.items)))
+                run.play(context, path, header, progress("read", len(run.items)))
                 for line in context.accounts.lines() if context.accounts is not None else ():
                     click.echo(f"wolfbus: {line}", err=True)
     before = len(items) - len(run.items)
@@ -195,24 +203,6 @@ def _report(run: ReaderRun, path: Path, before: int, *, as_json: bool) -> int:
 def _slug(model: str) -> str:
     """Return a model's name as a file's may be."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-._")[:48] or "model"
-
-
-def _confirm(*, yes: bool) -> None:
-    if yes:
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise ConfigError("nobody is at a terminal to be asked whether to go ahead: give --yes")
-    click.confirm("Go ahead?", abort=True, err=True)
-
-
-def _progress(total: int) -> Any:
-    step = max(1, total // 20)
-
-    def tell(done: int) -> None:
-        if sys.stderr.isatty() and (done % step == 0 or done == total):
-            click.echo(f"\rread {count(done)} of {count(total)}", nl=done == total, err=True)
-
-    return tell
 
 
 def _agreement(study: Path, workers: int | None, *, cached: bool, as_json: bool) -> int:

@@ -6,34 +6,29 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from analytics.annotations.file import (
+    AnnotationAppender,
     Annotations,
-    Appender,
     Header,
-    PromptMark,
     annotation_of,
     folder_beside,
     misfit,
     read,
 )
+from analytics.annotations.lines import PromptMark
 from analytics.annotations.passages import passages_of
 from analytics.gather import FileNote, each_game
 from players.llm.reader import Reader, prompt_mark
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.files.formats import count, money
 from wolfbus.files.printable import counted
 from wolfbus.knowledge.passage import Passage
+from wolfbus.running.brains import estimate_of
 
 if TYPE_CHECKING:
     from players.llm.settings import Model
     from players.spec import BrainContext
-
-_CHARACTERS: Final = 4
-"""Of English text that make a token, as far as an estimate goes."""
-_REPLY: Final = 100
-"""Tokens of a reply that keeps to its form."""
 
 
 def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote]]:
@@ -122,20 +117,8 @@ class ReaderRun:
     def estimate(self, gateway: Any) -> str:
         """Return about what the calls will take, in a line."""
         reader = Reader(self.model, gateway, private=self.private)
-        calls = characters = 0
-        for passage in self.items:
-            for question in reader.questions(passage).values():
-                calls += 1
-                characters += sum(len(message.content) for message in question.messages)
-        prompts, replies = characters // _CHARACTERS, calls * _REPLY
-        price = self.model.price
-        cost = "price not configured"
-        if price is not None:
-            cost = f"about {money((prompts * price.input + replies * price.output) / 1e6)}"
-        return (
-            f"{counted(len(self.items), 'statement')}, {counted(calls, 'call')} of {self.model.model}: about "
-            f"{count(prompts)} tokens of prompts and {count(replies)} of replies, {cost}"
-        )
+        questions = (question for passage in self.items for question in reader.questions(passage).values())
+        return f"{counted(len(self.items), 'statement')}, {estimate_of(questions)[1]}"
 
     def play(self, context: BrainContext, path: Path, header: Header, tell: Callable[[int], None]) -> None:
         """Read all statements, and add what is said of each to the file at once.
@@ -146,7 +129,7 @@ class ReaderRun:
             header: its header, if it is new.
             tell: called with the number of statements done.
         """
-        file = Appender(path, header)
+        file = AnnotationAppender(path, header)
 
         def end(error: WolfError | OSError) -> None:
             self.ended = self.ended or error

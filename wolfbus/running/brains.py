@@ -6,7 +6,7 @@ import contextlib
 import difflib
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.errors import ConfigError
-from wolfbus.files.formats import listed, money, span
+from wolfbus.files.formats import count, listed, money, span
 from wolfbus.files.printable import counted
 from wolfbus.game.config import GIVE_UP, Deadlines, GameConfig, config_from_table, read_toml_file
 from wolfbus.study.journal import CallsSoFar
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount, BudgetLedger
-    from players.llm.provider import Speed
+    from players.llm.provider import ModelQuestion, Speed
     from players.llm.redis_budget import RedisBudget
     from players.llm.settings import Model
     from players.spec import BrainContext
@@ -290,11 +290,34 @@ def quiet_brains() -> contextlib.AbstractContextManager[Any]:
 _REPLY_TOKENS: Final = 100
 """Tokens of a reply, as small models took in the games that docs/models.md tells of."""
 
+_CHARACTERS: Final = 4
+"""Of English text that make a token, as far as an estimate goes."""
+
 _NOT_CACHED: Final = 0.25
 """Share of a prompt that a server works on which keeps the beginnings of prompts, in the same games."""
 
 _WORTH_TELLING_S: Final = 60.0
 """Seconds of a game from which on one is told how long it takes."""
+
+
+def estimate_of(questions: Iterable[ModelQuestion]) -> tuple[int, str]:
+    """Return how many questions there are, and in words what it takes to ask them after a game."""
+    calls = characters = 0
+    names = set()
+    usd: float | None = 0.0
+    for question in questions:
+        model, length = question.model, sum(len(message.content) for message in question.messages)
+        calls, characters = calls + 1, characters + length
+        names.add(model.model)
+        if model.price is None or usd is None:
+            usd = None
+        else:
+            usd += (length / _CHARACTERS * model.price.input + _REPLY_TOKENS * model.price.output) / 1e6
+    cost = "price not configured" if usd is None else f"about {money(usd)}"
+    return calls, (
+        f"{counted(calls, 'call')} of {' and '.join(sorted(names)) or 'no model'}: about "
+        f"{count(characters // _CHARACTERS)} tokens of prompts and {count(calls * _REPLY_TOKENS)} of replies, {cost}"
+    )
 
 
 def print_estimate(

@@ -170,6 +170,21 @@ def nested(key: str, members: Sequence[Member]) -> Member:
     return Member(key, _object(members), _lines(members, "  "))
 
 
+def thought() -> Member:
+    """Return the member that is a private reasoning."""
+    return Member("thought", *_text("thought", None))
+
+
+def name_of(key: str, options: Sequence[SeatName | None]) -> Member:
+    """Return a member that is one of some names, or null where None is among them."""
+    return Member(key, *_one_of(options))
+
+
+def share(key: str) -> Member:
+    """Return a member that is a probability."""
+    return Member(key, {"type": "number", "description": "number 0 to 1"}, "number 0 to 1")
+
+
 def worded(name: str, members: Sequence[Member]) -> WordedForm:
     """Return the form of these members, and its words."""
     return WordedForm(Form(name, _object(members)), f"{FORM_LINE}\n{_lines(members)}")
@@ -182,14 +197,8 @@ def _members(part: FormPart, bounds: Bounds, reasons: bool) -> list[Member]:
 
 def _value(key: str, part: FormPart, bounds: Bounds) -> tuple[dict[str, Any], str]:
     """Return the schema of a member's value, and the words for it."""
-    if (text := _TEXTS.get(key)) is not None:
-        longest = min(text.longest, bounds.statement or text.longest) if key in _PUBLIC else text.longest
-        words = f"string of at most {longest} characters, {text.words}"
-        schema: dict[str, Any] = {"type": "string", "description": text.words, "maxLength": longest}
-        if key == "reason":
-            schema |= {"type": ["string", "null"], "description": f"{text.words}, or null for none"}
-            words += ", or null"
-        return schema, words
+    if key in _TEXTS:
+        return _text(key, bounds.statement)
     if key == "bid":
         hint = f"whole number 0 to {bounds.bid}"
         # strict mode knows no bounds on every server, but enums everywhere
@@ -198,11 +207,25 @@ def _value(key: str, part: FormPart, bounds: Bounds) -> tuple[dict[str, Any], st
     if key == "deceptive":
         return {"type": "boolean"}, "true or false"
     if key == "kind" or key == "target":
-        options: Sequence[str | None] = KINDS_ASKED if key == "kind" else part.legal or ()
-        types = [name for name, offered in (("string", any(options)), ("null", None in options)) if offered]
-        schema = {"type": types[0] if len(types) == 1 else types, "enum": list(options)}
-        return schema, f"one of {', '.join(_json(option) for option in options)}"
-    return {"type": "number", "description": "number 0 to 1"}, "number 0 to 1"
+        return _one_of(KINDS_ASKED if key == "kind" else part.legal or ())
+    return dict(share(key).schema), share(key).words
+
+
+def _text(key: str, statement: int | None) -> tuple[dict[str, Any], str]:
+    text = _TEXTS[key]
+    longest = min(text.longest, statement or text.longest) if key in _PUBLIC else text.longest
+    words = f"string of at most {longest} characters, {text.words}"
+    schema: dict[str, Any] = {"type": "string", "description": text.words, "maxLength": longest}
+    if key == "reason":
+        schema |= {"type": ["string", "null"], "description": f"{text.words}, or null for none"}
+        words += ", or null"
+    return schema, words
+
+
+def _one_of(options: Sequence[str | None]) -> tuple[dict[str, Any], str]:
+    types = [name for name, offered in (("string", any(options)), ("null", None in options)) if offered]
+    schema = {"type": types[0] if len(types) == 1 else types, "enum": list(options)}
+    return schema, f"one of {', '.join(_json(option) for option in options)}"
 
 
 def _object(members: Sequence[Member]) -> dict[str, Any]:

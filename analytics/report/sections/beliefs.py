@@ -1,0 +1,63 @@
+"""What agents' own models say after the games that the agents believed, and what statements do to that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analytics import Result
+from analytics.metrics.beliefs import MOMENTS
+from analytics.report.context import Context, value_cell
+from analytics.report.specs import Line, phrase, specs, table
+from wolfbus.files.document import Cell, Section, plain
+
+
+def beliefs(findings: Result, context: Context) -> Section:
+    """Return how well beliefs tell Werewolves, whether they add up, whether votes follow them, and how statements move
+    them; empty where nobody was asked.
+    """
+    data = findings.get("beliefs") or {}
+    if not data:
+        return Section("beliefs", "Beliefs, asked outright", ())
+    return Section("beliefs", "Beliefs, asked outright", (
+        plain(phrase("beliefs/intro")),
+        table("beliefs/scores", findings, context, lines=_scores(data)),
+        table("beliefs/agents", findings, context, lines=_agents(data, context)),
+        table("beliefs/swings", findings, context, lines=_swings(data)),
+    ))  # fmt: skip
+
+
+def _scores(data: Result) -> Iterator[Line]:
+    labels = specs("beliefs").words
+    for moment, rungs in MOMENTS.items():
+        for rung in rungs:
+            if data["scores"][moment][rung]["brier"]["n"]:
+                yield Line(Cell(f"{labels[moment]}: {labels[rung]}"), data["scores"][moment][rung])
+
+
+def _agents(data: Result, context: Context) -> Iterator[Line]:
+    for agent, row in data["by_agent"].items():
+        yield Line(Cell(context.name(agent)), _with_baseline(row))
+    yield Line(Cell("All"), _with_baseline(data["overall"]), total=True)
+
+
+def _with_baseline(row: Result) -> Result:
+    expected, chance = (row[name]["baseline"] for name in ("belief_sum", "vote_follows_belief"))
+    return {**row, "expected": value_cell(expected, "score"), "chance": value_cell(chance, "share")}
+
+
+def _swings(data: Result) -> Iterator[Line]:
+    swings = data["swings"]
+    for by, label in (("by_truth", "{}"), ("by_role", "of a {}")):
+        for value, row in swings[by].items():
+            yield Line(Cell(label.format(value)), _beside(row))
+    if swings["overall"]["vote_swing"]["n"]:
+        yield Line(Cell("All"), _beside(swings["overall"]), total=True)
+
+
+def _beside(row: Result) -> Result:
+    """Return what a statement does, with what asking again alone does beside it."""
+    again = {f"{name}_again": value_cell(row[name]["baseline"], unit) for name, unit in _AGAIN.items()}
+    return {**row, **again}
+
+
+_AGAIN = {"vote_swing": "share", "belief_moved": "points"}
