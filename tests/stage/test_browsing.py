@@ -10,7 +10,7 @@ import pytest
 
 from tests.golden.running import wolfbus
 from tests.stage.looking import findings as obstacles
-from tests.stage.served import data, fetched
+from tests.stage.served import data, fetched, viewed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Route
@@ -158,6 +158,30 @@ def test_two_studies_are_compared(watched, stage, games):
         row = seen.page.get_by_role("row").filter(has_text=re.compile(re.escape(metrics[name]["label"]), re.IGNORECASE))
         assert row.first.get_by_role("cell").last.inner_text() == ("–" if p is None else f"{p:.3f}")
     assert metrics["suspicion_gap"]["p_adjusted"] is not None
+
+
+def test_a_fork_leads_to_itself_and_its_parent_beside_each_other_from_where_they_part(watched, tmp_path):
+    played = wolfbus(tmp_path, "play", "--seed", "7", "--game", "parent", "--out", ".", "--quiet")
+    assert played.code == 0, played.err
+    said = wolfbus(tmp_path, "fork", "parent.ndjson", "--at", "3", "--arm", "silence", "--out", "forks")
+    assert said.code == 0, said.err
+    with viewed(tmp_path) as url:
+        parent = data(url, "/g/parent/data.json")["beats"]
+        fork = data(url, "/g/parent-s3-silence-1/data.json")
+        place = next(n for n, beat in enumerate(parent) if (beat.get("spoken") or {}).get("statement") == 3)
+        assert fork["beats"][place]["kind"] == "silence"
+        seen = watched(f"{url}/g/parent-s3-silence-1", ".card")
+        seen.page.get_by_role("link", name="Played on from parent at statement 3: silence, fork 1").click()
+        seen.page.locator(".pair .beat").first.wait_for()
+        first = [column.locator(".beat").first.inner_text() for column in seen.page.locator(".pair > div").all()]
+        counts = [column.locator(".beat").count() for column in seen.page.locator(".pair > div").all()]
+        assert obstacles(seen.page) == []
+    speaker = parent[place]["spoken"]["speaker"]
+    assert speaker in first[0]
+    assert parent[place]["spoken"]["text"] in first[0]
+    assert speaker in first[1]
+    assert parent[place]["spoken"]["text"] not in first[1]
+    assert counts == [len(parent) - place, len(fork["beats"]) - place]
 
 
 def test_rules_words_and_the_weight_of_a_judgement_can_be_learnt(watched, stage):

@@ -223,7 +223,7 @@ class StageApp:
         SeatRoutes(self._people, self._games).add_to(app)
         # behind the data, whose addresses they match as well
         for address in (
-            *("/", "/g/{game}", "/g/{game}/call/{line:[0-9]{1,15}}", "/s/{study}", "/c", "/learn"),
+            *("/", "/g/{game}", "/f/{game}", "/g/{game}/call/{line:[0-9]{1,15}}", "/s/{study}", "/c", "/learn"),
             *("/seat", "/seat/{seat}"),
         ):
             app.router.add_get(address, self._page)

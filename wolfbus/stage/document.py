@@ -183,6 +183,10 @@ def _game(fact: Opened | TableOpened) -> dict[str, Any]:
         return {**game, "seats": [{"name": name} for name in fact.names]}
     if fact.title is not None:
         game["title"] = fact.title
+    if fact.fork is not None:
+        fork = fact.fork
+        words = f"Played on from {fork.parent} at statement {fork.statement}: {fork.arm}, fork {fork.k}"
+        game["fork"] = {"parent": fork.parent, "statement": fork.statement, "words": words}
     return {
         **game,
         "version": fact.version,

@@ -4,7 +4,7 @@ import { showError } from "./dom.js";
 import { GamePage } from "./game.js";
 import { openLibrary } from "./library.js";
 import { StudyPage } from "./study.js";
-import { openComparison } from "./compare.js";
+import { openComparison, openFork, loadGame } from "./compare.js";
 import { openLearn } from "./learn.js";
 import { openSeat } from "./seat.js";
 import { inspect } from "./inspector.js";
@@ -16,6 +16,7 @@ async function openPage(root) {
     case "g": return new GamePage(root, servedFeed(`/g/${id}`), { home: "/", call: sub === "call" ? Number(line) : null, inspect }).open();
     case "s": return openStudy(root, `/s/${id}`);
     case "c": return openComparison(root, await fetchJson(`/c.json${location.search}`));
+    case "f": return openFork(root, id);
     case "learn": return openLearn(root, await fetchJson("/learn.json"));
     case "seat": return openSeat(root);
     default: throw new Error("there is no such page");
@@ -31,7 +32,7 @@ async function openStudy(root, base) {
       tell(measured);
     }
   };
-  return new StudyPage(root, await again(), { measure, again, loadGame: (game) => fetchJson(`/g/${encodeURIComponent(game)}/data.json`) }).open();
+  return new StudyPage(root, await again(), { measure, again, loadGame }).open();
 }
 
 const pageRoot = document.getElementById("page");
