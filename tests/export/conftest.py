@@ -9,7 +9,7 @@ import pytest
 
 from analytics.export import TABLES, write_csv, write_parquet
 from tests.analytics.script import random_game
-from tests.export.records import annotate, forked, game, rows_of, study, with_calls, write
+from tests.export.records import annotate, believe, forked, game, rows_of, study, with_calls, write
 from wolfbus.cli import run
 
 PAPER = Path(__file__).parent.parent / "paper_log" / "data"
@@ -17,7 +17,9 @@ PAPER = Path(__file__).parent.parent / "paper_log" / "data"
 
 @pytest.fixture(scope="session")
 def records(tmp_path_factory) -> Path:
-    """Games, one with calls, one compressed, one unfinished, a fork, two of a study, one annotated; a published log."""
+    """Games, one with calls, one compressed, one unfinished, a fork, two of a study, one annotated and
+    asked what it believed; a published log.
+    """
     folder = tmp_path_factory.mktemp("records")
     write(folder, game("plain", "1"))
     write(folder, with_calls(game("called", "2", brains=("llm:one", "llm:two", "scripted"))))
@@ -30,6 +32,7 @@ def records(tmp_path_factory) -> Path:
         write(folder / "study" / "records", random_game(seed).events)
     study(folder / "study", ["g11", "g12"])
     annotate(folder / "study" / "records" / "g11.ndjson")
+    believe(folder / "study" / "records" / "g11.ndjson")
     (folder / "paper").mkdir()
     shutil.copy(PAPER / "small-events.ndjson", folder / "paper")
     shutil.copy(PAPER / "small-run_meta.json", folder / "paper")

@@ -159,6 +159,25 @@ def annotate(record: Path) -> None:
     (folder / "small.jsonl").write_text(text, encoding="utf-8")
 
 
+def believe(record: Path) -> None:
+    """Have a model say what a seat of a record of a study believed, before a vote and before a statement."""
+    lines = [json.loads(line) for line in record.read_bytes().splitlines()]
+    seat, first, second = (seat["name"] for seat in lines[0]["seats"][:3])
+    prompt = {"version": 1, "sha256": ""}
+    header = {"format": "wolfbus-beliefs", "version": 1, "created": "", "wolfbus": "0.1.0", "prompt": prompt}
+    belief = {"game": record.stem, "round": 1, "seat": seat, "head": lines[-1]["hash"], "hash": lines[0]["hash"]}
+    likely = {"werewolf": {first: 0.5, second: 0.125}}
+    text = "".join(
+        json.dumps(line) + "\n"
+        for line in (
+            {**header, "models": {}},
+            {**belief, **likely, "when": "dusk"},
+            {**belief, **likely, "when": "before", "statement": 1, "vote": first},
+        )
+    )
+    (record.parents[1] / "beliefs.jsonl").write_text(text, encoding="utf-8")
+
+
 def rows_of(file: Path) -> list[dict[str, Any]]:
     """The rows of a Parquet file by column."""
     return pq.read_table(file).to_pylist()

@@ -28,7 +28,7 @@ WAITING = {
 """Commands that stay until somebody ends them, and what they say once they are at the bus."""
 USER, PASSWORD = "wolfuser", "xyzzy-plugh"
 OTHERS = frozenset(
-    {"annotate", "compare", "export", "fake-model", "fork", "import", "page"}
+    {"annotate", "beliefs", "compare", "export", "fake-model", "fork", "import", "page"}
     | {"plan", "report", "rules", "schema", "verify"}
 )
 """Commands that take no bus; they may be given an address all the same, where they want a file."""

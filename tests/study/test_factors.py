@@ -207,3 +207,29 @@ def test_a_study_whose_cells_somebody_else_named_runs_no_program_of_theirs(tmp_p
 def test_a_table_whose_name_has_points_is_found() -> None:
     table = {"models": {"gpt-4.1": {"temperature": 0}}, "factors": {"models": {"gpt-4.1": {"temperature": [0, 1]}}}}
     assert [cell.table["models"]["gpt-4.1"]["temperature"] for cell in cells_of(table, "s")] == [0, 1]
+
+
+MUTE = """
+from players.llm.provider import ProviderReply, Shape
+
+class Mute:
+    url = "mute"
+    def shape(self, model): return Shape()
+    async def close(self): pass
+    async def ask(self, request, seconds): return ProviderReply("{}", finish="stop", served="m")
+
+def open_provider(endpoint, keys): return Mute()
+"""
+
+
+def test_a_cell_whose_model_never_gave_an_answer_is_told_by_its_name(tmp_path, monkeypatch):
+    (tmp_path / "mute.py").write_text(MUTE, "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    models = '[models.m]\nmodel = "m"\nendpoint = "m"\n[endpoints.m]\nprovider = "mute"\n'
+    text = STUDY.replace("games = 10", "games = 1").replace("scripted*4,random*4", "llm:m*4,scripted*4")
+    (tmp_path / "study.toml").write_text(f"{text.partition('rules.vote')[0]}{models}", "utf-8")
+    said = wolfbus(tmp_path, "run", "study.toml", "--out", "out", "--workers", "1", "--no-probe", "--give-up", "0")
+    for cell in ("debate_turns=1", "debate_turns=2"):
+        assert f"wolfbus: {cell}: in 1 game, no answer of llm:m could be used: all are defaults" in said.err
+        (line,) = (line for line in said.out.splitlines() if line.startswith(f"{cell}: "))
+        assert "; missing " in line

@@ -168,9 +168,7 @@ def _is_terminal() -> bool:
 
 def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
     """Print how a run went, and how to go on; returns the exit code."""
-    from wolfbus.messages.defaults import SILENT, defaults_in_words
-    from wolfbus.record.served import served_in_words
-    from wolfbus.study.canaries import canaries_in_words
+    from wolfbus.messages.defaults import defaults_in_words
     from wolfbus.study.showing import replay_command, summary_lines
 
     manifest, settings = study_run.manifest, study_run.study.settings
@@ -191,15 +189,7 @@ def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
             if not study_run.options.house and settings.forks is None:
                 click.echo(f"Again   {replay_command(study_run.plan.game(1), study_run.folder)}")
             click.echo(f"Next    wolfbus report {folder}")
-    for brain, games in sorted(study_run.unheard.items()):
-        if brain != SILENT:
-            name = printable(brain, 64)
-            _warn(f"in {counted(games, 'game')}, no answer of {name} could be used: all are defaults")
-    for line in served_in_words(manifest.served):
-        _warn(printable(line, 400))
-    for line, changed in canaries_in_words(manifest.canaries):
-        if changed:
-            _warn(line)
+    _warn_of_answers(study_run)
     if not manifest.complete:
         # what games cost that did not end stands nowhere else
         for line in study_run.usage_lines:
@@ -207,8 +197,27 @@ def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
     return _report_ending(study_run, ending, totals)
 
 
+def _warn_of_answers(study_run: StudyRun, where: str = "") -> None:
+    """Print who never answered, which other models did, and which model changed under way."""
+    from wolfbus.messages.defaults import SILENT
+    from wolfbus.record.served import served_in_words
+    from wolfbus.study.canaries import canaries_in_words
+
+    for brain, games in sorted(study_run.unheard.items()):
+        if brain != SILENT:
+            name = printable(brain, 64)
+            _warn(f"{where}in {counted(games, 'game')}, no answer of {name} could be used: all are defaults")
+    for line in served_in_words(study_run.manifest.served):
+        _warn(f"{where}{printable(line, 400)}")
+    for line, changed in canaries_in_words(study_run.manifest.canaries):
+        if changed:
+            _warn(f"{where}{line}")
+
+
 def report_factorial(factorial: FactorialRun, ending: str, *, as_json: bool) -> int:
     """Print how a run of a study with factors went, a line a cell, and how to go on; returns the exit code."""
+    from wolfbus.messages.defaults import defaults_in_words
+
     folder, runs = shlex.quote(str(factorial.folder)), factorial.runs
     totals = {name: runs[name].manifest.totals() for name in factorial.cells.cells if name in runs}
     if as_json:
@@ -216,9 +225,13 @@ def report_factorial(factorial: FactorialRun, ending: str, *, as_json: bool) -> 
     else:
         for name, counts in totals.items():
             wins = ", ".join(f"{side} {games}" for side, games in runs[name].manifest.wins.items())
-            click.echo(f"{name}: {counts['ended']} of {counted(counts['games'], 'game')}; wins: {wins}")
+            defaults = defaults_in_words(runs[name].manifest.defaults, counts["answers"])
+            missing = f"; missing {defaults}" if defaults else ""
+            click.echo(f"{name}: {counts['ended']} of {counted(counts['games'], 'game')}; wins: {wins}{missing}")
         for factor in factorial.cells.factors:
             click.echo(f"Next    wolfbus compare {folder} --factor {factor}")
+    for name, run in runs.items():
+        _warn_of_answers(run, f"{name}: ")
     if not all(run.manifest.complete for run in runs.values()):
         why = next((run.halted.why for run in runs.values() if run.halted is not None), None)
         if why is None:

@@ -64,12 +64,14 @@ class FactorialRun:
         while True:
             until, games = self._next(until), 0
             for name in names:
-                is_first = name not in self.runs
-                run = self.runs[name] = self._run(name, probe=is_first)
+                earlier = self.runs.get(name)
+                run = self.runs[name] = self._run(name, probe=earlier is None)
                 games = max(games, run.study.settings.games)
                 if not self.run_options.quiet:
                     click.echo(f"wolfbus: {name}: games up to {min(until, games)} of {games}", err=True)
-                ending = run.play(until, again=not is_first)
+                ending = run.play(until, again=earlier is not None)
+                if earlier is not None:
+                    run.unheard += earlier.unheard
                 if ending != "through":
                     return ending
             if until >= games:
