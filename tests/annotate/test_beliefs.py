@@ -211,6 +211,17 @@ def test_beliefs_of_another_record_or_another_model_are_refused_in_one_line(fold
     assert wolfbus(folder, "report", "study", "--json").code == 0
 
 
+def test_nobody_is_asked_about_a_game_that_may_be_gone_on_with(folder):
+    first, second = sorted((folder / "study/records").glob("*.ndjson"))
+    lines = first.read_bytes().splitlines(keepends=True)
+    first.write_bytes(b"".join(lines[: len(lines) // 2]))
+    # else it would differ from what the study noted of it
+    (folder / "study/study.json").unlink()
+    said = ask(folder, "--at", "dawn")
+    assert "1 game not ended: nobody is asked about them" in said.err
+    assert {line["game"] for line in lines_of(folder)} == {second.stem}
+
+
 def believe(folder: Path, changed: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
     """Put what a rule says in the place of what was said."""
     header = file_of(folder).read_text("utf-8").splitlines()[0]

@@ -77,6 +77,8 @@ def beliefs(
     with alone(run.path):
         run.prepare()
         print_problems(run.problems)
+        if run.unfinished:
+            click.echo(f"wolfbus: {counted(run.unfinished, 'game')} not ended: nobody is asked about them", err=True)
         estimate = run.estimate()
         if run.not_asked:
             names = ", ".join(printable(name) for name in sorted(run.not_asked))

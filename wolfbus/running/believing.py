@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from analytics.annotations.beliefs import AskedModel, Belief, BeliefHeader, beliefs_beside, read_beliefs
+from analytics.annotations.beliefs import FILE, AskedModel, Belief, BeliefHeader, beliefs_beside, read_beliefs
 from analytics.annotations.lines import Appender, PromptMark
 from analytics.gather import Criteria, FileNote, Source, collect
 from analytics.gather.reading import read_game
@@ -61,6 +61,7 @@ class BeliefRun:
     Attributes:
         games: the files of its games, with the head of each record.
         problems: files with which something is wrong.
+        unfinished: games that have not ended; nobody is asked about them.
         respondents: the brains that are asked, with their models.
         not_asked: brains of seats that are no language models.
         count: questions that are still to be asked.
@@ -75,6 +76,7 @@ class BeliefRun:
     at: Moments
     games: list[tuple[Source, str]] = field(default_factory=list)
     problems: list[FileNote] = field(default_factory=list)
+    unfinished: int = 0
     respondents: dict[str, Model] = field(default_factory=dict)
     not_asked: set[str] = field(default_factory=set)
     count: int = 0
@@ -87,7 +89,7 @@ class BeliefRun:
     @property
     def path(self) -> Path:
         """The file of beliefs."""
-        return self.folder / beliefs_beside(Path("record")).name
+        return self.folder / FILE
 
     def prepare(self) -> None:
         """Find out which games and seats there are, and what was asked before.
@@ -101,6 +103,10 @@ class BeliefRun:
             if note.problem is not None:
                 self.problems.append(note)
             if rows is None or source.kind != "record":
+                continue
+            if not rows.finished:
+                # it may be gone on with, and its record would be another one then
+                self.unfinished += 1
                 continue
             if beliefs_beside(source.path).resolve() != self.path.resolve():
                 elsewhere = beliefs_beside(source.path).parent
