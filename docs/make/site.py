@@ -1,10 +1,11 @@
-"""What the site shows beside the pages of docs: a game and a study that are played while it is built. MkDocs calls it
-(mkdocs.yml).
+"""What the site shows beside the pages of docs: a game and a study that are played while it is built, and the page of a
+study of models that was played before. MkDocs calls it (mkdocs.yml).
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,9 +22,10 @@ PLAYED: Final = (
     "page seven.ndjson -o guess.html --spoiler-free",
     "run --players scripted*4,random*4 --games 12 --seed 1 --out study --quiet",
     "report study --html report.html",
+    "report ladder --html ladder.html",
 )
 """Commands of wolfbus, in order."""
-SHOWN: Final = ("game.html", "guess.html", "report.html")
+SHOWN: Final = ("game.html", "guess.html", "report.html", "ladder.html")
 """What they leave that is shown, under look/."""
 TOLD: Final = {"../CONTRIBUTING.md": "contributing.md"}
 """Files outside docs that are pages of the site, too."""
@@ -55,6 +57,7 @@ def _from_outside(text: str) -> str:
 
 def _played() -> Iterator[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "examples" / "ladder" / "run", Path(folder) / "ladder")
         for command in PLAYED:
             words = [sys.executable, "-m", "wolfbus", *command.split()]
             subprocess.run(words, cwd=folder, check=True, capture_output=True, timeout=600)

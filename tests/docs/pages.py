@@ -14,7 +14,7 @@ ROOT: Final = Path(__file__).parents[2]
 PAGES: Final = (
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")),
     ROOT / "examples" / "README.md",
-    ROOT / "examples" / "local" / "README.md",
+    ROOT / "examples" / "ladder" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
 )
 _FENCE: Final = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -22,10 +22,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_it_opens_with_a_game_and_a_report_that_were_played_for_it(site: Path) -> None:
+def test_it_opens_with_a_game_and_reports(site: Path) -> None:
     home = (site / "index.html").read_text(encoding="utf-8")
     shown = sorted(path.name for path in (site / "look").iterdir())
-    assert shown == ["game.html", "guess.html", "report.html"]
+    assert shown == ["game.html", "guess.html", "ladder.html", "report.html"]
     assert [name for name in shown if f'href="look/{name}"' not in home] == []
     assert "<title>" in (site / "look" / "game.html").read_text(encoding="utf-8")
 
