@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from analytics.books import NightBook
-from analytics.rows import KnowableRow, SeatRow, StatementRow, VoteNews, VoteRow
+from analytics.rows import KnowableRow, SeatRow, StatementRow, VoteNews, VoteRow, pair_of
 from analytics.rows.fields import DECIMALS
 from wolfbus.errors import RulesError
 from wolfbus.files.canonical import canonical
@@ -110,12 +110,7 @@ class Ladder:
                     KnowableRow(
                         game=seat.game,
                         round=vote.round,
-                        observer=observer,
-                        observer_role=seat.role,
-                        observer_agent=seat.agent,
-                        target=target.name,
-                        target_role=target.role,
-                        target_agent=target.agent,
+                        **pair_of(seat, target),
                         suspicion=None if suspicion is None else round(suspicion, DECIMALS),
                         counts=round(wolves / (len(self._seats) - 1), DECIMALS),
                         facts=facts[pair],

@@ -102,6 +102,10 @@ class ResultRow:
         }
         return estimate if missing or self.reason is None else {**estimate, "interval_reason": self.reason}
 
+    def with_baseline(self) -> Result:
+        """Return the same beside what it is held against."""
+        return {**self.estimate(), "baseline": self.baseline}
+
     @property
     def ends(self) -> list[float] | None:
         """The ends of its interval; None where there is none."""

@@ -9,14 +9,13 @@ Both read the same recorded replies, so the games are the same to the letter; no
 from __future__ import annotations
 
 import argparse
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from wolfbus.messages.calls import ModelCall
-from wolfbus.reading.copies import FEWEST_COPIED, is_copied
+from wolfbus.reading.copies import is_copied, is_verbatim
 from wolfbus.reading.objects import find_objects
 from wolfbus.reading.text import without_thinking
 from wolfbus.record.prompts import PromptBook, WholeCalls
@@ -24,7 +23,6 @@ from wolfbus.record.reader import open_lines, read_record, records_under
 
 _MEMBERS: Final = {"speak": ("speech", "text"), "vote": ("vote", "reason")}
 """Which member of a reply holds the statement, and where several things are asked for together, within which."""
-_WORD: Final = re.compile(r"\w+")
 
 
 class Statement(NamedTuple):
@@ -57,15 +55,6 @@ def statements(folder: Path) -> Iterator[Statement]:
                 if isinstance(text, str) and text.strip():
                     yield Statement(call.model, text, prompt, call.reask)
                     break
-
-
-def is_verbatim(text: str, prompt: str) -> bool:
-    """Return whether every sentence of a text stands word for word in a prompt: the rule as it was."""
-    if len(_WORD.findall(text)) < FEWEST_COPIED:
-        return False
-    told = f" {' '.join(_WORD.findall(prompt.casefold()))} "
-    sentences = (_WORD.findall(part.casefold()) for part in re.split(r"[.!?…\n]+", text))
-    return all(f" {' '.join(words)} " in told for words in sentences if words)
 
 
 def main() -> None:

@@ -9,34 +9,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-import wolfbus
-from analytics.annotations.lines import SUFFIX, Appender, Line, PromptMark, Seal, Share, read_lines
+from analytics.annotations.lines import (
+    SUFFIX,
+    Appender,
+    FileHeader,
+    GameLine,
+    PromptMark,
+    Share,
+    read_lines,
+    study_of,
+)
 from analytics.rows import AnnotationRow, GameRows
 from analytics.rows.annotation import Sort, Stance
 from analytics.rows.fields import statement_id
-from wolfbus.errors import RecordError
 from wolfbus.game.vocabulary import Deception
 from wolfbus.knowledge.passage import Passage
 from wolfbus.messages.calls import Scalar
-from wolfbus.study.manifest import RECORDS
 
 FOLDER: Final = "annotations"
 
 
-class Header(Line):
+class Header(FileHeader):
     """Who annotates, and how."""
 
     format: Literal["wolfbus-annotations"] = "wolfbus-annotations"
-    version: Literal[1] = 1
     sort: Sort
-    created: str = Field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
-    wolfbus: str = wolfbus.__version__
     prompt: PromptMark | None = None
     model: str | None = None
     parameters: dict[str, Scalar] = Field(default_factory=dict)
@@ -49,25 +51,27 @@ class Header(Line):
         return self.model_dump(include={"sort", "prompt", "model", "parameters"})
 
 
-class Annotation(Line):
-    """What is said of one statement."""
+class Annotation(GameLine):
+    """What is said of one statement; ``served`` where that is not the header's `fingerprint`."""
 
-    game: str
+    DONE: ClassVar[str] = "annotated"
+
     statement: Annotated[int, Field(ge=1)]
-    head: Seal
-    hash: Seal
     deceptive: Share | None = None
     kind: Deception | None = None
     stances: dict[str, Stance] | None = None
     werewolf: Share | None = None
     werewolf_masked: Share | None = None
-    served: str | None = None
-    """What the server said of the model, where that is not the header's `fingerprint`."""
 
     @property
     def place(self) -> tuple[str, int]:
         """Game and number of the statement."""
         return self.game, self.statement
+
+    @property
+    def words(self) -> str:
+        """The statement's id."""
+        return f"statement {statement_id(self.game, self.statement)}"
 
     @property
     def seals(self) -> tuple[str, str]:
@@ -107,7 +111,7 @@ class Annotations:
         """
         for line in self.lines:
             if line.game == game and (line.head != head or line.hash != seals.get(line.statement)):
-                raise misfit(self.path, line)
+                raise line.misfit(self.path)
 
 
 def annotation_of(passage: Passage, **values: object) -> Annotation:
@@ -116,18 +120,9 @@ def annotation_of(passage: Passage, **values: object) -> Annotation:
     return Annotation.model_validate({**place, **values})
 
 
-def misfit(path: Path, line: Annotation) -> RecordError:
-    """Return that an annotation is of something else than what stands in the record now."""
-    return RecordError(
-        f"{path}: statement {statement_id(line.game, line.statement)} is not what was annotated: its record is another "
-        "one now; bring that back, or move this file away"
-    )
-
-
 def folder_beside(record: Path) -> Path:
     """Return where annotations of a record are: in its study's folder, else beside it."""
-    folder = record.parent
-    return (folder.parent if folder.name == RECORDS else folder) / FOLDER
+    return study_of(record) / FOLDER
 
 
 def annotations_in(folder: Path) -> list[Annotations]:
@@ -136,16 +131,8 @@ def annotations_in(folder: Path) -> list[Annotations]:
 
 
 def read(path: Path) -> Annotations:
-    """Return a file of annotations; see `read_lines`.
-
-    Raises:
-        RecordError: as that does; or a statement stands there twice.
-    """
+    """Return a file of annotations; raises RecordError as `read_lines`."""
     header, annotations = read_lines(path, Header, Annotation, "annotation")
-    places = [annotation.place for annotation in annotations]
-    if len(set(places)) < len(places):
-        twice = next(place for place in places if places.count(place) > 1)
-        raise RecordError(f"{path}: statement {statement_id(*twice)} stands there twice")
     return Annotations(path, header, tuple(annotations))
 
 

@@ -6,18 +6,22 @@ which seals all of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from contextlib import AbstractContextManager, closing
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+import wolfbus
 from wolfbus.errors import RecordError, WolfError, first_fault
 from wolfbus.files import lock
 from wolfbus.files.canonical import canonical
 from wolfbus.files.whole_file import read_whole, write_whole
 from wolfbus.record.writer import RecordFile
+from wolfbus.study.manifest import RECORDS
 
 SUFFIX: Final = ".jsonl"
 """Not ``.ndjson``, since that is what records are called."""
@@ -43,8 +47,53 @@ class PromptMark(Line):
     sha256: Seal
 
 
-H = TypeVar("H", bound=Line)
-L = TypeVar("L", bound=Line)
+class FileHeader(Line):
+    """The first line of a file."""
+
+    version: Literal[1] = 1
+    created: str = Field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
+    wolfbus: str = wolfbus.__version__
+
+
+class GameLine(Line):
+    """Any other line: something that is said of a place in a game."""
+
+    DONE: ClassVar[str]
+    """What was done with the place, as in "is not what was annotated"."""
+
+    game: str
+    head: Seal
+    hash: Seal
+    served: str | None = None
+    """What the server said of the model."""
+
+    @property
+    def place(self) -> Hashable:
+        """The place; no two lines of a file have the same."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> str:
+        """The place in words."""
+        raise NotImplementedError
+
+    def misfit(self, path: Path) -> RecordError:
+        """Return that the file at a path says something of another game than stands in the record now."""
+        return RecordError(
+            f"{path}: {self.words} is not what was {self.DONE}: its record is another one now; bring that back, or "
+            "move this file away"
+        )
+
+
+H = TypeVar("H", bound=FileHeader)
+L = TypeVar("L", bound=GameLine)
+S = TypeVar("S", bound=Line)
+
+
+def study_of(record: Path) -> Path:
+    """Return the folder in which files about a record are: its study's, else that in which it stands."""
+    folder = record.parent
+    return folder.parent if folder.name == RECORDS else folder
 
 
 def read_lines(path: Path, header: type[H], line: type[L], what: str) -> tuple[H, list[L]]:
@@ -57,16 +106,20 @@ def read_lines(path: Path, header: type[H], line: type[L], what: str) -> tuple[H
         what: a line's name, as in "line 3: no annotation of wolfbus".
 
     Raises:
-        RecordError: it cannot be read, or is none; the line names the file, and the line at fault.
+        RecordError: it cannot be read, or is none, or says two things of one place; the line names the file, and the
+            line or place at fault.
     """
     first, *others = _whole_lines(path) or [b""]
-    return (
-        _parsed(header, first, path, 1, what),
-        [_parsed(line, text, path, number, what) for number, text in enumerate(others, 2)],
-    )
+    beginning = _parsed(header, first, path, 1, what)
+    lines = [_parsed(line, text, path, number, what) for number, text in enumerate(others, 2)]
+    places = Counter(one.place for one in lines)
+    for one in lines:
+        if places[one.place] > 1:
+            raise RecordError(f"{path}: {one.words} stands there twice")
+    return beginning, lines
 
 
-def _parsed(shape: type[L], text: bytes, path: Path, number: int, what: str) -> L:
+def _parsed(shape: type[S], text: bytes, path: Path, number: int, what: str) -> S:
     try:
         return shape.model_validate_json(text)
     except ValidationError as error:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from analytics.annotations.file import FOLDER, Annotation, Header, annotation_of, misfit, read
+from analytics.annotations.file import FOLDER, Annotation, Header, annotation_of, read
 from analytics.annotations.lines import SUFFIX, alone, write
 from analytics.rows.annotation import Stance
 from wolfbus.errors import ConfigError, RecordError
@@ -131,7 +131,7 @@ def take_in(sheet: Path, rater: str, folder: Path, items: Iterable[Passage]) -> 
         noted = Annotation.model_validate(key[row])
         item = by_place.get(noted.place)
         if item is None or item.seals != noted.seals:
-            raise misfit(folder / FOLDER / KEY, noted)
+            raise noted.misfit(folder / FOLDER / KEY)
         values, wrong = _values(cells, item.others)
         faults += [f"row {number}, column {column}: {why}" for column, why in wrong]
         if noted.place in answers:

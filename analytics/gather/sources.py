@@ -23,8 +23,8 @@ from wolfbus.record.reader import SUFFIXES, check_seals, open_lines, read_checke
 from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifest, notes_of
 
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
-F = TypeVar("F", Annotations, Beliefs)
 _SEED: Final = re.compile(rb'"seed":"([^"]*)"')
+F = TypeVar("F", Annotations, Beliefs)
 
 
 @dataclass(frozen=True, slots=True)

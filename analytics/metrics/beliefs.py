@@ -234,8 +234,7 @@ def beliefs(_study: Study, results: Results) -> Result:
         return {}
 
     def estimate(metric: str, **group: str) -> Result:
-        row = results.row(metric, UNINFORMED, **group)
-        return {**row.estimate(), "baseline": row.baseline}
+        return results.row(metric, UNINFORMED, **group).with_baseline()
 
     def of(**group: str) -> Result:
         return {name: estimate(name, **group) for name in (*_COHERENCE, *_FOLLOWED)}

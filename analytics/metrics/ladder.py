@@ -170,8 +170,7 @@ def ladder(_study: Study, results: Results) -> Result:
     """
 
     def shown_of(metric: str, **group: str) -> Result:
-        row = results.row(metric, UNINFORMED, **group)
-        return {**row.estimate(), "baseline": row.baseline}
+        return results.row(metric, UNINFORMED, **group).with_baseline()
 
     def of(**group: str) -> Result:
         return {name: shown_of(name, **group) for name in (*USES, "cleared_votes")}

@@ -30,6 +30,7 @@ from analytics.rows.course import (
     VotingRow,
     WhisperRow,
     call_row,
+    pair_of,
 )
 from analytics.rows.fields import DECIMALS, FOREIGN, HOW, PHASES, Column, Derived, seat_id
 from analytics.rows.fork import ForkRow
@@ -275,17 +276,11 @@ class GameRows:
         return (row for row in self.judgements if row.s is not None and row.outcome == "accepted")
 
     def _suspicion(self, pair: Pair, value: float, round_: int | None, judgements: int, informed: bool) -> SuspicionRow:
-        observer, target = self.seats[pair[0]], self.seats[pair[1]]
         return SuspicionRow(
             game=self.game,
             moment="final" if round_ is None else "round",
             round=round_,
-            observer=observer.name,
-            observer_role=observer.role,
-            observer_agent=observer.agent,
-            target=target.name,
-            target_role=target.role,
-            target_agent=target.agent,
+            **pair_of(self.seats[pair[0]], self.seats[pair[1]]),
             informed=informed,
             d=round(value, DECIMALS),
             judgements=judgements,
@@ -348,5 +343,6 @@ __all__ = [
     "VotingRow",
     "WhisperRow",
     "call_row",
+    "pair_of",
     "truth_of",
 ]

@@ -5,7 +5,7 @@ night: outcomes, inspections, protections, and what Werewolves whisper.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Generic, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
 from analytics.rows.fields import (
     FOREIGN,
@@ -88,6 +88,18 @@ class SeatRow:
         str | None,
         Column(f"how it left: killed at night, or voted out{_OTHER_WAYS}", _TO_THE_LAST, values=(*WAYS, OTHER_WAY)),
     ] = None
+
+
+def pair_of(observer: SeatRow, target: SeatRow) -> dict[str, Any]:
+    """Return the columns that say who thinks something of whom."""
+    return {
+        "observer": observer.name,
+        "observer_role": observer.role,
+        "observer_agent": observer.agent,
+        "target": target.name,
+        "target_role": target.role,
+        "target_agent": target.agent,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,8 @@ def _readings(kinds: Mapping[str, Any]) -> Iterator[str]:
     overall = kinds["overall"]
     mended = sum(overall[name] for name in ("extracted", "repaired", "coerced"))
     public = [kinds["by_kind"][kind] for kind in ("speak", "vote")]
-    copied, accepted = (sum(kind[name] for kind in public) for name in ("copied", "accepted"))
+    copied = sum(kind["copied"] for kind in public)
+    accepted = sum(kind["accepted"] for kind in public)
     counts = (overall["replies"], overall["clean"], mended, overall["reasked"], overall["copied"], overall["defaulted"])
     yield from map("{:,}".format, counts)
     yield f"{accepted - copied} of {accepted}"

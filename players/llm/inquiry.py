@@ -19,7 +19,7 @@ PATIENCE_S: Final = 600.0
 _AT_ONCE: Final = 64
 
 T = TypeVar("T")
-I = TypeVar("I")  # noqa: E741 - an item
+Item = TypeVar("Item")
 
 
 class Reply(NamedTuple):
@@ -83,9 +83,9 @@ def _content(text: str, read: Read) -> tuple[Any, str]:
 def start_all(
     gateway: Gateway,
     at_once: int,
-    items: Iterator[I],
-    answer: Callable[[I], Awaitable[T]],
-    done: Callable[[I, T], None],
+    items: Iterator[Item],
+    answer: Callable[[Item], Awaitable[T]],
+    done: Callable[[Item, T], None],
     stopped: Callable[[], bool],
 ) -> list[Any]:
     """Begin to have items answered, and return the jobs.

@@ -8,12 +8,12 @@ came later; a monitor's hold the thought and the statement alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any, Final
 
 from players.llm.gateway import Gateway
-from players.llm.inquiry import Reply, inquire, start_all
+from players.llm.inquiry import Reply, inquire
 from players.llm.prompts.forms import Member, WordedForm, nested, share, worded
 from players.llm.prompts.quoting import quoted, quoted_statement
 from players.llm.provider import Message, ModelQuestion
@@ -103,27 +103,8 @@ class Reader:
         messages = (system, Message("user", f"{text.rstrip()}\n\n{form.words}", prefix_length))
         return ModelQuestion(self._model, "annotate", passage.id, messages, form.form, deadline=0.0, chain=passage.game)
 
-    def start(
-        self,
-        passages: Iterator[Passage],
-        done: Callable[[Passage, Mapping[str, Any] | None, str], None],
-        stopped: Callable[[], bool],
-    ) -> list[Any]:
-        """Begin to read, and return the jobs.
-
-        Args:
-            passages: the statements; taken one by one as they are read.
-            done: called in the gateway's thread with what is said of each and what the server calls the model; with
-                None and why where nothing could be read.
-            stopped: whether to take no more.
-        """
-
-        def tell(passage: Passage, reply: Reply) -> None:
-            done(passage, reply.content, reply.served if reply.content is not None else reply.why)
-
-        return start_all(self._gateway, self._model.endpoint.at_once, passages, self._read, tell, stopped)
-
-    async def _read(self, passage: Passage) -> Reply:
+    async def answer(self, passage: Passage) -> Reply:
+        """Ask about a statement; what is said are the members of an annotation."""
         values: dict[str, Any] = {}
         reply = Reply(None)
         for member, question in self.questions(passage).items():

@@ -313,6 +313,14 @@ class Model(_Settings):
             for name, value in self.extra.items()
         }
 
+    @property
+    def asked_with(self) -> dict[str, Scalar]:
+        """What shapes its replies beside what it is asked, as a file of what it said holds it."""
+        settings = self.model_dump(
+            include={"temperature", "top_p", "reasoning_effort", "max_tokens"}, exclude_none=True
+        )
+        return {**self.extra_parameters, **settings}
+
 
 _Table = TypeVar("_Table", bound=_Settings)
 

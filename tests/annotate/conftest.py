@@ -23,10 +23,11 @@ class Spy:
     async def ask(self, request, seconds):
         with Path("asked.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps([message.content for message in request.messages]) + "\\n")
-        properties = request.form.schema["properties"]
+        reply = json.dumps(self.reply(request.form.schema["properties"]))
+        return ProviderReply(reply, finish="stop", prompt_tokens=9, completion_tokens=9, served="spy fp-1")
+    def reply(self, properties):
         names = properties.get("stances", {"properties": {}})["properties"]
-        reply = {key: 0.25 for key in properties if key != "stances"} | {"stances": dict.fromkeys(names, "hedged for")}
-        return ProviderReply(json.dumps(reply), finish="stop", prompt_tokens=9, completion_tokens=9, served="spy fp-1")
+        return {key: 0.25 for key in properties if key != "stances"} | {"stances": dict.fromkeys(names, "hedged for")}
 
 def open_provider(endpoint, keys): return Spy()
 """

@@ -16,6 +16,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
+from tests.annotate.conftest import SPY
 from tests.golden.running import Said, wolfbus
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.reader import open_lines, read_record
@@ -24,21 +25,12 @@ from wolfbus.testing.model_server import ModelServer
 RULES = 'memory = "{memory}"\nmax_rounds = 2\ndebate_turns = 2\n'
 MODELS = '[endpoints.d]\nurl = "{url}"\nat_once = 8\n[models.double]\nendpoint = "d"\n'
 LISTENING = """
-import json
-from pathlib import Path
-from players.llm.provider import ProviderReply, Shape
+import spy
 
-class Listening:
-    url = "listening"
-    def shape(self, model): return Shape()
-    async def close(self): pass
-    async def ask(self, request, seconds):
-        with Path("asked.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps([message.content for message in request.messages]) + "\\n")
-        properties = request.form.schema["properties"]
+class Listening(spy.Spy):
+    def reply(self, properties):
         names = list(properties["werewolf"]["properties"])
-        reply = {"werewolf": dict.fromkeys(names[LEAVES_OUT:], 0.5), "vote": None}
-        return ProviderReply(json.dumps(reply), finish="stop", served="l")
+        return {"werewolf": dict.fromkeys(names[LEAVES_OUT:], 0.5), "vote": None}
 
 def open_provider(endpoint, keys): return Listening()
 """
@@ -78,6 +70,7 @@ def ask(folder: Path, *words: str, config: str = "rules.toml") -> Said:
 def hear(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str, leaves_out: int = 0) -> tuple[Said, list[Any]]:
     """Ask with a model that keeps what it is asked, one question at a time; returns that, too."""
     module = f"listening{leaves_out}"
+    (folder / "spy.py").write_text(SPY, "utf-8")
     (folder / f"{module}.py").write_text(LISTENING.replace("LEAVES_OUT", str(leaves_out)), "utf-8")
     monkeypatch.syspath_prepend(str(folder))
     models = f'[endpoints.d]\nprovider = "{module}"\nat_once = 1\n[models.double]\nendpoint = "d"\n'
@@ -268,7 +261,8 @@ def test_scores_sums_and_votes_are_what_the_exported_tables_give_by_hand(folder)
         for row in pairs(folder, moment):
             views.setdefault((row["observer_id"], row["round"]), []).append(row)
         for view in views.values():
-            likely, facts = (np.array([float(row[name]) for row in view]) for name in ("belief", "facts"))
+            likely = np.array([float(row["belief"]) for row in view])
+            facts = np.array([float(row["facts"]) for row in view])
             sums.append(likely.sum())
             apart.append(abs(likely.sum() - facts.sum()))
             odds, expected = logit(np.clip(likely, 0.01, 0.99)), facts.sum()

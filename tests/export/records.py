@@ -162,17 +162,17 @@ def annotate(record: Path) -> None:
 def believe(record: Path) -> None:
     """Have a model say what a seat of a record of a study believed, before a vote and before a statement."""
     lines = [json.loads(line) for line in record.read_bytes().splitlines()]
-    seat, first, second = (seat["name"] for seat in lines[0]["seats"][:3])
+    names = [seat["name"] for seat in lines[0]["seats"]]
     prompt = {"version": 1, "sha256": ""}
     header = {"format": "wolfbus-beliefs", "version": 1, "created": "", "wolfbus": "0.1.0", "prompt": prompt}
-    belief = {"game": record.stem, "round": 1, "seat": seat, "head": lines[-1]["hash"], "hash": lines[0]["hash"]}
-    likely = {"werewolf": {first: 0.5, second: 0.125}}
+    belief = {"game": record.stem, "round": 1, "seat": names[0], "head": lines[-1]["hash"], "hash": lines[0]["hash"]}
+    likely = {"werewolf": {names[1]: 0.5, names[2]: 0.125}}
     text = "".join(
         json.dumps(line) + "\n"
         for line in (
             {**header, "models": {}},
             {**belief, **likely, "when": "dusk"},
-            {**belief, **likely, "when": "before", "statement": 1, "vote": first},
+            {**belief, **likely, "when": "before", "statement": 1, "vote": names[1]},
         )
     )
     (record.parents[1] / "beliefs.jsonl").write_text(text, encoding="utf-8")

@@ -10,23 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.measuring import (
-    cache_option,
-    confirm,
-    print_problem_count,
-    print_problems,
-    progress,
-    read_games,
-    workers_option,
-)
+from wolfbus.cli.asking import ask_models, progress, report_answers
+from wolfbus.cli.measuring import cache_option, print_problem_count, print_problems, read_games, workers_option
 from wolfbus.cli.options import FILE, checked, config_option, json_option, model_options, read_name, refuse
-from wolfbus.errors import ConfigError, WolfError
-from wolfbus.files.formats import count
+from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted
 
 if TYPE_CHECKING:
     from wolfbus.knowledge.passage import Passage
-    from wolfbus.running.annotating import ReaderRun
 
 _SAMPLE = 120
 _MODEL = "llm:"
@@ -157,7 +148,7 @@ def _read(
     from analytics.annotations.lines import SUFFIX, alone
     from players.llm.settings import model_of
     from wolfbus.running.annotating import ReaderRun, header_of, left_over
-    from wolfbus.running.brains import load_config, open_brain_context
+    from wolfbus.running.brains import load_config
 
     models = load_config(config_file).models
     model = model_of(reader.removeprefix(_MODEL), models)
@@ -166,38 +157,17 @@ def _read(
     with alone(path):
         run = ReaderRun(model, left_over(path, header, items), private)
         if run.items:
-            with open_brain_context([reader], models, **{**options, "probe": False}) as context:
-                click.echo(f"wolfbus: {run.estimate(context.gateway)}", err=True)
-                if options["replay_cassette"] is None:
-                    confirm(yes=yes)
-                    if options["probe"]:
-                        context.probe([reader])
-                run.play(context, path, header, progress("read", len(run.items)))
-                for line in context.accounts.lines() if context.accounts is not None else ():
-                    click.echo(f"wolfbus: {line}", err=True)
+            ask_models(
+                [reader],
+                models,
+                lambda context: run.estimate(context.gateway),
+                lambda context: run.play(context, path, header, progress("read", len(run.items))),
+                yes=yes,
+                **options,
+            )
     before = len(items) - len(run.items)
-    return _report(run, path, before, as_json=as_json)
-
-
-def _report(run: ReaderRun, path: Path, before: int, *, as_json: bool) -> int:
-    result = {"file": str(path), "written": run.written, "before": before, "unread": run.unread}
-    if as_json:
-        click.echo(json.dumps(result))
-    else:
-        earlier = f", {count(before)} before" if before else ""
-        click.echo(f"Annotations: {path}, {counted(run.written, 'new statement')}{earlier}")
-    if run.unread:
-        place, why = next(iter(run.unread.items()))
-        click.echo(
-            f"wolfbus: of {counted(len(run.unread), 'statement')} nothing could be read, the first {place}: {why}; run "
-            "it again to ask again",
-            err=True,
-        )
-    if isinstance(run.ended, WolfError):
-        raise type(run.ended)(f"{run.ended}; what was read is kept, and the same command goes on")
-    if run.ended is not None:
-        raise run.ended
-    return FAILED if run.unread else 0
+    names = {"head": "Annotations", "answer": "new statement", "item": "statement"}
+    return report_answers(run, path, before, as_json=as_json, **names)
 
 
 def _slug(model: str) -> str:

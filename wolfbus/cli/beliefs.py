@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.measuring import confirm, print_problems, progress
+from wolfbus.cli.asking import ask_models, progress, report_answers
+from wolfbus.cli.measuring import print_problems
 from wolfbus.cli.options import Share, config_option, json_option, model_options, refuse
-from wolfbus.errors import WolfError
-from wolfbus.files.formats import count
 from wolfbus.files.printable import counted, printable
 
 if TYPE_CHECKING:
-    from wolfbus.running.believing import BeliefRun
+    from wolfbus.knowledge.moments import When
+
+_AT: Final[Mapping[str, tuple[When, ...]]] = {
+    "dawn": ("dawn",),
+    "dusk": ("dusk",),
+    "both": ("dawn", "dusk"),
+    "neither": (),
+}
 
 
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @click.option(
     "--at",
-    type=click.Choice(["dawn", "dusk", "both", "neither"]),
+    type=click.Choice(list(_AT)),
     default="both",
     show_default=True,
     help="Ask as each day begins, before its vote, or both.",
@@ -69,11 +75,10 @@ def beliefs(
     )
     from analytics.annotations.lines import alone
     from wolfbus.running.believing import BeliefRun, Moments
-    from wolfbus.running.brains import load_config, open_brain_context
+    from wolfbus.running.brains import load_config
 
     models = load_config(config_file).models
-    whens = {"both": ("dawn", "dusk"), "neither": ()}.get(at, (at,))
-    run = BeliefRun(study, models, Moments(whens, statements, seed))  # type: ignore[arg-type]
+    run = BeliefRun(study, models, Moments(_AT[at], statements, seed))
     with alone(run.path):
         run.prepare()
         print_problems(run.problems)
@@ -84,35 +89,15 @@ def beliefs(
             names = ", ".join(printable(name) for name in sorted(run.not_asked))
             click.echo(f"wolfbus: {names}: no language models; they are not asked", err=True)
         if run.count:
-            brains = sorted(run.respondents)
-            with open_brain_context(brains, models, **{**options, "probe": False}) as context:
-                click.echo(f"wolfbus: {estimate}", err=True)
-                if options["replay_cassette"] is None:
-                    confirm(yes=yes)
-                    if options["probe"]:
-                        context.probe(brains)
-                run.play(context, progress("asked", run.count))
-                for line in context.accounts.lines() if context.accounts is not None else ():
-                    click.echo(f"wolfbus: {line}", err=True)
-    return _report(run, as_json=as_json)
-
-
-def _report(run: BeliefRun, *, as_json: bool) -> int:
-    if as_json:
-        result = {"file": str(run.path), "written": run.written, "before": run.before, "unread": run.unread}
-        click.echo(json.dumps(result))
-    else:
-        earlier = f", {count(run.before)} before" if run.before else ""
-        click.echo(f"Beliefs: {run.path}, {counted(run.written, 'new answer')}{earlier}")
-    if run.unread:
-        place, why = next(iter(run.unread.items()))
-        click.echo(
-            f"wolfbus: of {counted(len(run.unread), 'question')} nothing could be read, the first {place}: {why}; run "
-            "it again to ask again",
-            err=True,
-        )
-    if isinstance(run.ended, WolfError):
-        raise type(run.ended)(f"{run.ended}; what was read is kept, and the same command goes on")
-    if run.ended is not None:
-        raise run.ended
-    return FAILED if run.unread or run.problems else 0
+            ask_models(
+                sorted(run.respondents),
+                models,
+                lambda _context: estimate,
+                lambda context: run.play(context, progress("asked", run.count)),
+                yes=yes,
+                **options,
+            )
+    code = report_answers(
+        run, run.path, run.before, as_json=as_json, head="Beliefs", answer="new answer", item="question"
+    )
+    return FAILED if run.problems else code

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli.options import PATH, Share, negated_flag, option_group
-from wolfbus.errors import ConfigError, RecordError
-from wolfbus.files.formats import count
+from wolfbus.errors import RecordError
 from wolfbus.files.printable import NOTE_SHOWN, counted, printable
 from wolfbus.study.manifest import FILE
 
@@ -161,23 +160,3 @@ def reading_progress(*, in_bytes: bool = False) -> Iterator[Callable[[int, int],
     with Progress("reading", BarColumn(), amount, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task("reading", total=None)
         yield lambda read, total: bar.update(task, completed=read, total=total)
-
-
-def confirm(*, yes: bool) -> None:
-    """Ask whether to go ahead with what was told; raises ConfigError where nobody is there to be asked."""
-    if yes:
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise ConfigError("nobody is at a terminal to be asked whether to go ahead: give --yes")
-    click.confirm("Go ahead?", abort=True, err=True)
-
-
-def progress(verb: str, total: int) -> Callable[[int], None]:
-    """Return what tells at a terminal how many of so many are done."""
-    step = max(1, total // 20)
-
-    def tell(done: int) -> None:
-        if sys.stderr.isatty() and (done % step == 0 or done == total):
-            click.echo(f"\r{verb} {count(done)} of {count(total)}", nl=done == total, err=True)
-
-    return tell

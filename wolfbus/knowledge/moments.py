@@ -59,7 +59,7 @@ class Moment:
 def moments(
     events: Iterable[tuple[AnyEvent, str]],
     whens: Collection[When],
-    is_chosen: Callable[[int], bool] = lambda _number: False,
+    is_chosen: Callable[[int], bool],
 ) -> Iterator[Moment]:
     """Yield the moments of a game in the record's order: of every seat that lives then, around a statement but the
     speaker's.

@@ -57,8 +57,7 @@ def is_copied(text: str, prompt: str) -> bool:
     words = _words(text).split()
     if len(words) < FEWEST_COPIED:
         return False
-    prompt_words = _words(prompt)
-    if all(_words(sentence) in prompt_words for sentence in _SENTENCE_END.split(text) if _WORD.search(sentence)):
+    if is_verbatim(text, prompt):
         return True
     own_words = _words(_QUOTED.sub(" ", prompt))
     in_runs: set[int] = set()
@@ -66,6 +65,15 @@ def is_copied(text: str, prompt: str) -> bool:
         if f" {' '.join(words[begin : begin + _RUN])} " in own_words:
             in_runs.update(range(begin, begin + _RUN))
     return len(in_runs) >= _SHARE * len(words)
+
+
+def is_verbatim(text: str, prompt: str) -> bool:
+    """Return whether a statement of at least `FEWEST_COPIED` words has no sentence that does not stand in its prompt,
+    word for word; see `is_copied`.
+    """
+    prompt_words = _words(prompt)
+    sentences = (sentence for sentence in _SENTENCE_END.split(text) if _WORD.search(sentence))
+    return len(_WORD.findall(text)) >= FEWEST_COPIED and all(_words(sentence) in prompt_words for sentence in sentences)
 
 
 @lru_cache(maxsize=64)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import wait
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +14,17 @@ from analytics.annotations.file import (
     Header,
     annotation_of,
     folder_beside,
-    misfit,
     read,
 )
 from analytics.annotations.lines import PromptMark
 from analytics.annotations.passages import passages_of
 from analytics.gather import FileNote, each_game
+from players.llm.inquiry import Reply
 from players.llm.reader import Reader, prompt_mark
-from wolfbus.errors import ConfigError, WolfError
+from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted
 from wolfbus.knowledge.passage import Passage
+from wolfbus.running.asking import AskingRun
 from wolfbus.running.brains import estimate_of
 
 if TYPE_CHECKING:
@@ -54,12 +55,11 @@ def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote]]:
 
 def header_of(model: Model, *, private: bool) -> Header:
     """Return the header of what a model is about to say."""
-    settings = model.model_dump(include={"temperature", "top_p", "reasoning_effort", "max_tokens"}, exclude_none=True)
     return Header(
         sort="monitor" if private else "reader",
         prompt=PromptMark(**prompt_mark(private=private)),
         model=model.model,
-        parameters={**model.extra_parameters, **settings},
+        parameters=model.asked_with,
     )
 
 
@@ -83,7 +83,7 @@ def left_over(path: Path, header: Header, items: Sequence[Passage]) -> list[Pass
     for line in file.lines:
         item = by_place.get(line.place)
         if item is None or item.seals != line.seals:
-            raise misfit(path, line)
+            raise line.misfit(path)
     there_already = {line.place for line in file.lines}
     return [item for item in items if item.place not in there_already]
 
@@ -93,26 +93,18 @@ def _short(value: object) -> str:
 
 
 @dataclass(slots=True)
-class ReaderRun:
+class ReaderRun(AskingRun):
     """One run of a reader model over statements.
 
-    Args:
+    Attributes:
         model: the model's settings.
         items: the statements.
         private: whether it reads private thoughts.
-
-    Attributes:
-        written: statements annotated so far.
-        unread: by statement, why nothing could be read of it.
-        ended: why the run ended before its end: a budget that is spent, a cassette that lacks a reply.
     """
 
     model: Model
     items: Sequence[Passage]
     private: bool
-    written: int = 0
-    unread: dict[str, str] = field(default_factory=dict)
-    ended: WolfError | OSError | None = None
 
     def estimate(self, gateway: Any) -> str:
         """Return about what the calls will take, in a line."""
@@ -129,35 +121,20 @@ class ReaderRun:
             header: its header, if it is new.
             tell: called with the number of statements done.
         """
-        file = AnnotationAppender(path, header)
+        with closing(AnnotationAppender(path, header)) as file:
 
-        def end(error: WolfError | OSError) -> None:
-            self.ended = self.ended or error
+            def keep(passage: Passage, reply: Reply) -> None:
+                file.add(annotation_of(passage, **reply.content, served=reply.served))
 
-        def done(passage: Passage, values: Mapping[str, Any] | None, served: str) -> None:
-            if self.ended is not None and values is None:
-                return
-            if values is None:
-                self.unread[passage.id] = served
-            else:
-                try:
-                    file.add(annotation_of(passage, **values, served=served))
-                    self.written += 1
-                except (WolfError, OSError) as error:
-                    end(error)
-            tell(self.written + len(self.unread))
-
-        context.fatal = end
-        reader = Reader(self.model, context.gateway, private=self.private)
-        try:
-            jobs = reader.start(iter(self.items), done, lambda: self.ended is not None)
-            wait(jobs)
-            for job in jobs:
-                job.result()
-        finally:
-            # no reply is written behind its back
-            context.gateway.close()
-            file.close()
+            self.ask_all(
+                context,
+                iter(self.items),
+                self.model.endpoint.at_once,
+                answer=Reader(self.model, context.gateway, private=self.private).answer,
+                keep=keep,
+                name_of=lambda passage: passage.id,
+                tell=tell,
+            )
 
 
 __all__ = ["FileNote", "ReaderRun", "header_of", "left_over", "statements_of"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import wait
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,13 +14,14 @@ from analytics.annotations.lines import Appender, PromptMark
 from analytics.gather import Criteria, FileNote, Source, collect
 from analytics.gather.reading import read_game
 from players.llm.beliefs import Inquiry, Interview, ask, prompt_mark
-from players.llm.inquiry import Reply, start_all
+from players.llm.inquiry import Reply
 from players.llm.settings import Model, model_of
-from wolfbus.errors import ConfigError, WolfError
+from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted, printable
 from wolfbus.game.draws import unit
 from wolfbus.knowledge.moments import When, moments
 from wolfbus.record.reader import open_lines, read_record
+from wolfbus.running.asking import AskingRun
 from wolfbus.running.brains import estimate_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Moments:
 
 
 @dataclass(slots=True)
-class BeliefRun:
+class BeliefRun(AskingRun):
     """One run over a study's games.
 
     Args:
@@ -66,9 +66,6 @@ class BeliefRun:
         not_asked: brains of seats that are no language models.
         count: questions that are still to be asked.
         before: answers that were there.
-        written: answers that were added.
-        unread: by place, why nothing could be read.
-        ended: why the run ended before its end.
     """
 
     folder: Path
@@ -81,9 +78,6 @@ class BeliefRun:
     not_asked: set[str] = field(default_factory=set)
     count: int = 0
     before: int = 0
-    written: int = 0
-    unread: dict[str, str] = field(default_factory=dict)
-    ended: WolfError | OSError | None = None
     _answered: set[object] = field(default_factory=set)
 
     @property
@@ -115,10 +109,10 @@ class BeliefRun:
                 )
             self.games.append((source, note.head))
             for seat in rows.seats.values():
-                if seat.agent.startswith(_MODEL):
-                    self.respondents.setdefault(seat.agent, model_of(seat.agent.removeprefix(_MODEL), self.models))
-                else:
+                if not seat.agent.startswith(_MODEL):
                     self.not_asked.add(seat.agent)
+                elif seat.agent not in self.respondents:
+                    self.respondents[seat.agent] = model_of(seat.agent.removeprefix(_MODEL), self.models)
         if not self.respondents:
             raise ConfigError(f"{self.folder}: no language model sits in a seat of its games; nobody can be asked")
         if self.path.exists():
@@ -138,14 +132,10 @@ class BeliefRun:
     @property
     def header(self) -> BeliefHeader:
         """The header of a new file."""
-        settings = {"temperature", "top_p", "reasoning_effort", "max_tokens"}
         return BeliefHeader(
             prompt=PromptMark(**prompt_mark()),
             models={
-                agent: AskedModel(
-                    model=model.model,
-                    parameters={**model.extra_parameters, **model.model_dump(include=settings, exclude_none=True)},
-                )
+                agent: AskedModel(model=model.model, parameters=model.asked_with)
                 for agent, model in sorted(self.respondents.items())
             },
         )
@@ -183,43 +173,18 @@ class BeliefRun:
             context: the way to the models.
             tell: called with the number of questions done.
         """
-        file, header = Appender(self.path), self.header
-
-        def end(error: WolfError | OSError) -> None:
-            self.ended = self.ended or error
-
-        def done(item: tuple[str, Inquiry], reply: Reply) -> None:
-            head, inquiry = item
-            if reply.content is None:
-                if self.ended is None:
-                    self.unread[inquiry.question.label] = reply.why
-            else:
-                try:
-                    file.add(header, _belief(head, inquiry, reply))
-                    self.written += 1
-                except (WolfError, OSError) as error:
-                    end(error)
-            tell(self.written + len(self.unread))
-
-        context.fatal = end
         endpoints = {model.endpoint.url: model.endpoint.at_once for model in self.respondents.values()}
-        gateway = context.gateway
-        try:
-            jobs = start_all(
-                gateway,
-                sum(endpoints.values()),
+        header, gateway = self.header, context.gateway
+        with closing(Appender(self.path)) as file:
+            self.ask_all(
+                context,
                 self.inquiries(),
-                lambda item: ask(gateway, item[1]),
-                done,
-                lambda: self.ended is not None,
+                sum(endpoints.values()),
+                answer=lambda item: ask(gateway, item[1]),
+                keep=lambda item, reply: file.add(header, _belief(*item, reply)),
+                name_of=lambda item: item[1].question.label,
+                tell=tell,
             )
-            wait(jobs)
-            for job in jobs:
-                job.result()
-        finally:
-            # no reply is written behind its back
-            gateway.close()
-            file.close()
 
 
 def _belief(head: str, inquiry: Inquiry, reply: Reply) -> Belief:

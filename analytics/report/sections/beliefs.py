@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analytics import Result
 from analytics.metrics.beliefs import MOMENTS
-from analytics.report.context import Context, value_cell
+from analytics.report.context import Context
 from analytics.report.specs import Line, phrase, specs, table
 from wolfbus.files.document import Cell, Section, plain
 
@@ -36,28 +36,14 @@ def _scores(data: Result) -> Iterator[Line]:
 
 def _agents(data: Result, context: Context) -> Iterator[Line]:
     for agent, row in data["by_agent"].items():
-        yield Line(Cell(context.name(agent)), _with_baseline(row))
-    yield Line(Cell("All"), _with_baseline(data["overall"]), total=True)
-
-
-def _with_baseline(row: Result) -> Result:
-    expected, chance = (row[name]["baseline"] for name in ("belief_sum", "vote_follows_belief"))
-    return {**row, "expected": value_cell(expected, "score"), "chance": value_cell(chance, "share")}
+        yield Line(Cell(context.name(agent)), row)
+    yield Line(Cell("All"), data["overall"], total=True)
 
 
 def _swings(data: Result) -> Iterator[Line]:
     swings = data["swings"]
     for by, label in (("by_truth", "{}"), ("by_role", "of a {}")):
         for value, row in swings[by].items():
-            yield Line(Cell(label.format(value)), _beside(row))
+            yield Line(Cell(label.format(value)), row)
     if swings["overall"]["vote_swing"]["n"]:
-        yield Line(Cell("All"), _beside(swings["overall"]), total=True)
-
-
-def _beside(row: Result) -> Result:
-    """Return what a statement does, with what asking again alone does beside it."""
-    again = {f"{name}_again": value_cell(row[name]["baseline"], unit) for name, unit in _AGAIN.items()}
-    return {**row, **again}
-
-
-_AGAIN = {"vote_swing": "share", "belief_moved": "points"}
+        yield Line(Cell("All"), swings["overall"], total=True)
