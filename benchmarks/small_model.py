@@ -7,13 +7,16 @@ OpenAI's chat protocol, as `wolfbus[local]` has one:
     python -m players.llm.local FILE.gguf --port 8080 &
     python benchmarks/small_model.py --url http://127.0.0.1:8080/v1 --games 4 [--against CHECKOUT] [--structured text]
     python benchmarks/small_model.py --protocol compact --turns 2 --memory full
+    python benchmarks/small_model.py --cells --games 2
 
-It takes about an hour on one core.
+The last plays the same games by both protocols, with one turn a debate and with two, and with both memories, and prints
+a table of Markdown a row at a time. It takes about an hour on one core.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -145,6 +148,47 @@ class Findings:
         }
 
 
+COLUMNS: Final = (
+    "protocol, turns, memory",
+    "calls, asked again",
+    "tokens of prompts",
+    "not in the cache",
+    "tokens of replies",
+    "minutes",
+    "answers, defaults",
+    "had the floor",
+    "said something",
+    "in own words",
+)
+
+
+def row(cell: tuple[str, int, str], found: Findings) -> str:
+    """Return a line of a table of Markdown: what a game of a cell took on average, and what the model said in all."""
+    games = max(1, found.games)
+    protocol, turns, memory = cell
+    values = (
+        f"{protocol}, {turns}, {memory}",
+        f"{found.calls / games:.0f}, {found.reasks / games:.0f}",
+        f"{found.prompt_tokens / games:,.0f}",
+        f"{(found.prompt_tokens - found.cached_tokens) / games:,.0f}",
+        f"{found.completion_tokens / games:,.0f}",
+        f"{found.seconds / 60 / games:.1f}",
+        f"{found.answers.total() / games:.0f}, {found.answers['default'] / games:.1f}",
+        str(found.floors),
+        str(found.statements),
+        str(found.own_words),
+    )
+    return f"| {' | '.join(values)} |"
+
+
+def play_cells(given: argparse.Namespace) -> None:
+    """Play the games of one seed by both protocols, one and two turns a debate and both memories; print a table."""
+    print(f"| {' | '.join(COLUMNS)} |", "|" + " --- |" * len(COLUMNS), sep="\n", flush=True)
+    for cell in itertools.product(("paper", "compact"), (1, 2), ("brief", "full")):
+        given.protocol, given.turns, given.memory = cell
+        print(row(cell, play(HERE, given)), flush=True)
+
+
 def _share(part: int, whole: int) -> str:
     return f"{part} of {whole}" + (f" ({100 * part / whole:.0f} %)" if whole else "")
 
@@ -164,7 +208,8 @@ def play(checkout: Path, given: argparse.Namespace) -> Findings:
     )
     findings = Findings()
     with tempfile.TemporaryDirectory() as folder:
-        config, out = Path(folder) / "study.toml", (given.keep or Path(folder)) / checkout.name
+        config = Path(folder) / "study.toml"
+        out = (given.keep or Path(folder)) / f"{checkout.name}-{given.protocol}-{given.turns}-{given.memory}"
         config.write_text(study)
         command = [sys.executable, "-m", "wolfbus", "run", str(config), "--games", str(given.games)]
         command += ["--players", "llm:small*3,scripted*2", "--design", "fixed", "--seed", str(given.seed)]
@@ -189,10 +234,14 @@ def main() -> None:
     parser.add_argument("--protocol", choices=("paper", "compact"), default="paper")
     parser.add_argument("--turns", type=int, default=3, help="turns of a debate")
     parser.add_argument("--memory", choices=("brief", "full"), default="brief")
+    parser.add_argument("--cells", action="store_true", help="a table of protocols, turns and memories")
     parser.add_argument("--against", type=Path, help="another checkout, which plays as well")
-    parser.add_argument("--keep", type=Path, help="a folder to keep the records in, by the checkouts' names")
+    parser.add_argument("--keep", type=Path, help="a folder to keep the records in, by checkout and cell")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
+    if given.cells:
+        play_cells(given)
+        return
     for checkout in (HERE, *([given.against.resolve()] if given.against else [])):
         result = {"checkout": str(checkout), **play(checkout, given).summary()}
         if given.json:

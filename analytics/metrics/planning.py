@@ -23,6 +23,7 @@ from analytics.metrics.headlines import HEADLINES, check_metric
 from analytics.metrics.primary import ALPHA, max_t, metrics_by_block, needed_units
 from analytics.metrics.study import Study
 from wolfbus.errors import ConfigError
+from wolfbus.files.printable import counted
 
 POWER: Final = 0.8
 STUDIES: Final = 400
@@ -119,7 +120,8 @@ def pilot_of(study: Study, metric: str, primary: Sequence[str]) -> Pilot:
     """
     check_metric(metric)
     if study.blocks < TELLING:
-        raise ConfigError(f"--from: {study.blocks} blocks of games tell too little of how much they vary; {TELLING} do")
+        pilot = counted(study.blocks, "block")
+        raise ConfigError(f"--from: {pilot} of games tell too little of how much they vary; {TELLING} do")
     chosen = [HEADLINES[name] for name in dict.fromkeys((metric, *primary)) if name in HEADLINES]
     rows, by_block = metrics_by_block(study, chosen)
     if metric not in by_block:

@@ -237,7 +237,8 @@ def report_factorial(factorial: FactorialRun, ending: str, *, as_json: bool) -> 
         if why is None:
             why = "interrupted" if ending == "interrupted" else "games halted or failed"
         again = f"wolfbus run --resume --out {folder}{factorial.run_options.resume_options()}"
-        _warn(f"{why}; {sum(counts['ended'] for counts in totals.values())} games are played; go on with: {again}")
+        played = counted(sum(counts["ended"] for counts in totals.values()), "game")
+        _warn(f"{why}; {played} played to the end; go on with: {again}")
         if ending == "interrupted":
             return INTERRUPTED
         return HALTED if ending == "through" and any(counts["halted"] for counts in totals.values()) else FAILED

@@ -13,7 +13,7 @@ from analytics.report.context import Context
 from analytics.report.specs import phrase, specs
 from wolfbus.files.document import Block, Heading, LinkText, Listing, Part, Prose, Section, Strong, TermList, plain
 from wolfbus.files.formats import listed
-from wolfbus.files.printable import visible
+from wolfbus.files.printable import counted, visible
 
 
 def methods(_: Result, __: Context) -> Section:
@@ -100,10 +100,11 @@ def bibtex(context: Context, games: Sequence[str]) -> str:
     entries += [_study(study, context) for study in context.studies]
     if not context.studies and games:
         digest = hashlib.sha256("\n".join(games).encode("utf-8", "replace")).hexdigest()[:8]
-        noted = f"wolfbus {context.version}; SHA-256 of the games' ids begins with {digest}"
-        entries.append(
-            _entry("misc", f"wolfbus-games-{digest}", {"title": f"{len(games)} games of WOLF", "note": noted})
-        )
+        fields = {
+            "title": f"{counted(len(games), 'game')} of WOLF",
+            "note": f"wolfbus {context.version}; SHA-256 of the games' ids begins with {digest}",
+        }
+        entries.append(_entry("misc", f"wolfbus-games-{digest}", fields))
     return "\n\n".join(entries) + "\n"
 
 
@@ -121,7 +122,7 @@ def _study(study: Mapping[str, Any], context: Context) -> str:
     ended, git = (study.get("totals") or {}).get("ended"), study.get("git") or {}
     facts = [
         f"study {study.get('study')}",
-        "" if ended is None else f"{ended} games played to their end",
+        "" if ended is None else f"{counted(ended, 'game')} played to {'its' if ended == 1 else 'their'} end",
         f"SHA-256 of its seed {study['seed_sha256']}" if study.get("seed_sha256") else "",
         f"wolfbus {study.get('wolfbus') or context.version}",
         f"commit {git['commit']}{' with changes' if git.get('dirty') else ''}" if git.get("commit") else "",
