@@ -17,6 +17,7 @@ from wolfbus.knowledge.departure import DEPARTING, departure
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
 from wolfbus.messages.content import Ballot, Speech, StatementNumber
+from wolfbus.messages.defaults import is_silenced
 from wolfbus.messages.events import (
     AnsweredAssessOther,
     AnsweredAssessOwn,
@@ -115,7 +116,7 @@ class GameFold:
         if event.type == "answered":
             # a log of another table may not tell how an answer was read
             reading = cast("Reading | None", event.reading)
-            if reading is not None or event.fault is not None:
+            if (reading is not None or event.fault is not None) and not is_silenced(event):
                 self._book.reply(event.seat, event.kind, event.outcome, reading, event.fault)
             self._calls.answer(event)
             if event.thought:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from moderator.engine.reexecution import SIDE_EVENTS, Verifier
 from moderator.engine.referee import Referee
@@ -16,6 +15,7 @@ from wolfbus.game.draws import fork_seed
 from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Label, Speech
+from wolfbus.messages.defaults import SILENCED
 from wolfbus.messages.events import (
     AnsweredAssessOwn,
     AnsweredSpeak,
@@ -30,8 +30,6 @@ from wolfbus.messages.events import (
 )
 from wolfbus.messages.requests import Ask, Private, Public
 from wolfbus.record.line import Recorded, seal
-
-_SILENT: Final = "kept silent by the fork"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ class ForkPoint:
         """
         spoken = AnsweredSpeak(batch=self.answer.batch, seat=self.answer.seat, content=speech)
         if speech is None:
-            spoken = spoken.model_copy(update={"outcome": "defaulted", "note": _SILENT})
+            spoken = spoken.model_copy(update={"outcome": "defaulted", "note": SILENCED})
         writer = _RecordWriter()
         writer.add(opened, 0.0)
         for recorded in self.before[1:]:

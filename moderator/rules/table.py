@@ -14,7 +14,7 @@ from wolfbus.game.roles import team_of
 from wolfbus.game.vocabulary import Outcome, Phase, Role, Team
 from wolfbus.knowledge.departure import departure
 from wolfbus.messages.base import SeatName, slim, unchecked
-from wolfbus.messages.defaults import SILENT, lacks_reply
+from wolfbus.messages.defaults import SILENT, lacks_reply, was_asked_for
 from wolfbus.messages.events import (
     Absent,
     AnyAnswered,
@@ -164,7 +164,7 @@ class Table:
 
     def count_answer(self, answer: AnyAnswered) -> None:
         """Count an answer towards whether the game is spoilt."""
-        if answer.outcome != "declined":
+        if was_asked_for(answer):
             self.answers[answer.seat] += 1
             self.unanswered[answer.seat] += lacks_reply(answer)
 

@@ -63,6 +63,14 @@ class Knows(Agent):
         return choose(view.brain_seed, ask.kind, [name for name in ask.legal if name is not None], ask.round)
 
 
+class Pretends(Knows):
+    """Says nothing, and that a fork had it so."""
+
+    def speak(self, _ask, _view, /):
+        """Say nothing, with a fork's note."""
+        return Answer(note="kept silent by the fork")
+
+
 class Shrugs(Knows):
     """A lie changes nothing."""
 

@@ -62,6 +62,23 @@ def test_the_effect_known_by_construction_is_found_and_stands_in_report_and_expo
     assert len((tmp_path / "csv" / "forks.csv").read_text().splitlines()) == 25
 
 
+def test_who_is_kept_silent_was_not_asked_and_lacks_no_answer(forked, tmp_path, capsys):
+    silent = next(path for path in forked.records if prove(path).records[0].event.fork.arm == "silence")
+    (left_out,) = (one.event for one in prove(silent).records if getattr(one.event, "note", None))
+    assert (left_out.kind, left_out.content, left_out.note) == ("speak", None, "kept silent by the fork")
+    overall = forked.findings()["repair"]["overall"]
+    assert (overall["defaulted"], overall["timed_out"], overall["replies"]) == (0, 0, overall["accepted"])
+    journal = (forked.folder / "journal.jsonl").read_text().splitlines()
+    assert not any("defaults" in json.loads(line) for line in journal)
+    assert run(["report", str(forked.folder)]) == 0
+    assert "default" not in capsys.readouterr().out
+    # no agent gets rid of its defaults by the same words
+    pretended = wolfbus.run_study(
+        SHORT, players="tests.forks.brains:Pretends", games=1, out=tmp_path / "pretended", workers=1
+    )
+    assert pretended.findings()["repair"]["by_kind"]["speak"]["defaulted"] > 0
+
+
 def test_forks_belong_to_the_blocks_of_their_parents(forked, parents):
     blocks = {row["game"]: row["block"] for row in json.loads((parents / "study.json").read_text())["games"]}
     for row in json.loads((forked.folder / "study.json").read_text())["games"]:

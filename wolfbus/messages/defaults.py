@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 SILENT: Final = "silent"
 """The brain that lets every request time out, by design: its defaults are no fault of a game."""
 
+SILENCED: Final = "kept silent by the fork"
+"""The note of a statement in whose place a fork has none."""
+
 _WORDS: Final = {
     "timed_out": "no reply",
     "failed": "no reply",
@@ -26,9 +29,24 @@ _WORDS: Final = {
 }
 
 
+def is_silenced(answer: AnyAnswered) -> bool:
+    """Return whether a fork keeps a seat silent here: nobody was asked.
+
+    No agent brings that about with a note of its own: what it is asked for and does not answer has a fault, or is late.
+    """
+    return answer.outcome == "defaulted" and answer.fault is None and answer.note == SILENCED
+
+
+def was_asked_for(answer: AnyAnswered) -> bool:
+    """Return whether a seat was asked for an answer, and its agent answers such questions."""
+    return answer.outcome != "declined" and not is_silenced(answer)
+
+
 def cause_of(answer: AnyAnswered) -> str | None:
-    """Return why a default stands in an answer's place: "timed_out", or the fault; None where none does."""
-    if answer.outcome in {"accepted", "declined"}:
+    """Return why a default stands in an answer's place: "timed_out", or the fault; None where none does, or where
+    nobody was asked.
+    """
+    if answer.outcome == "accepted" or not was_asked_for(answer):
         return None
     return "timed_out" if answer.outcome == "timed_out" or answer.fault is None else answer.fault
 
@@ -49,7 +67,7 @@ def defaults_in_words(causes: Mapping[str, int], answers: int) -> str:
 
     Args:
         causes: how many are, by `cause_of`.
-        answers: all that were asked for and not declined.
+        answers: all that were asked for; see `was_asked_for`.
     """
     words = Counter[str]()
     for cause, number in causes.items():

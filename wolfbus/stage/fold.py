@@ -25,6 +25,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import ScoredClaim
+from wolfbus.messages.defaults import is_silenced
 from wolfbus.messages.events import (
     Absent,
     Answered,
@@ -267,7 +268,7 @@ class BeatFold:
         self.seating.meet(event.seat)
         answer, call = self._speech or (None, None)
         unsaid = Unsaid(event.seat)
-        if answer is not None and answer.seat == event.seat:
+        if answer is not None and answer.seat == event.seat and not is_silenced(answer):
             unsaid = Unsaid(event.seat, answer.thought, answer.outcome, answer.fault, call)
         self._emit("silence", bids=self._bids_for_turn(), unsaid=unsaid)
 

@@ -16,7 +16,7 @@ from pydantic_core import from_json
 
 from wolfbus.errors import ConfigError, RecordError, first_fault
 from wolfbus.game.vocabulary import Winner
-from wolfbus.messages.defaults import SILENT, cause_of
+from wolfbus.messages.defaults import SILENT, cause_of, was_asked_for
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines
 from wolfbus.record.served import ServedModels
@@ -67,9 +67,9 @@ class GameCounts:
             if event.outcome == "accepted":
                 self._accepted.add(brain)
                 self.unheard.discard(brain)
-            elif event.outcome != "declined" and brain not in self._accepted:
+            elif was_asked_for(event) and brain not in self._accepted:
                 self.unheard.add(brain)
-            if brain != SILENT and event.outcome != "declined":
+            if brain != SILENT and was_asked_for(event):
                 self.answers += 1
                 if (cause := cause_of(event)) is not None:
                     self.defaults[cause] += 1

@@ -53,7 +53,7 @@ def design_lines(design: Mapping[str, Any]) -> list[str]:
     if len(agents) > 1:
         for side in ("allies", "opponents"):
             low, high = design[side]["min"], design[side]["max"]
-            span = f"{low:g} times" if low == high else f"{low:g} to {high:g} times"
+            span = f"{low:g} to {high:g} times" if low != high else "once" if low == 1 else f"{low:g} times"
             lines.append(f"  Two agents meet as {side} {span}{_by_share(design)}.")
     if 1 < len(agents) <= _MOST_PAIRED:
         lines += _pair_lines(design["pairs"], names)

@@ -14,7 +14,7 @@ from wolfbus.files.printable import counted, name_of, printable, shortened
 from wolfbus.game.roles import FACTS, team_of
 from wolfbus.game.vocabulary import ROLES, SCRIPTS
 from wolfbus.knowledge.departure import WAYS
-from wolfbus.messages.defaults import spoilt_in_words
+from wolfbus.messages.defaults import is_silenced, spoilt_in_words
 from wolfbus.messages.events import AnyAnswered, Ended, Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.served import ServedModels, served_in_words
@@ -82,6 +82,8 @@ class GameEnding:
             self._served.feed(event)
 
     def _count(self, event: AnyAnswered) -> None:
+        if is_silenced(event):
+            return
         self._requests[event.seat] += event.outcome != "declined"
         self.judgements += event.kind == "assess_other" and event.outcome == "accepted"
         brain = self._brain_of.get(event.seat, "")
