@@ -305,7 +305,7 @@ def variability(study: Study, results: Results, names: Iterable[str] | None = No
         "blocks": study.blocks,
         "design_blocks": study.design_blocks,
         "games": study.games,
-        "block_kind": "game" if study.blocks == study.games else "block",
+        "block_kind": "block" if study.blocks == study.design_blocks < study.games else "game",
     }
 
 

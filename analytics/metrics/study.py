@@ -40,7 +40,7 @@ class Study:
         blocks: number of blocks of games that are resampled together.
         block: block of each game; blocks are in the order of their names.
         design_blocks: number of blocks of the design. Where they are fewer than tests and intervals need, but games are
-            not, single games are the blocks in their place.
+            not, single games are the blocks in their place; forks of one game are one.
         agents: names of the agents, in ascending order.
     """
 
@@ -52,7 +52,12 @@ class Study:
         names, block = np.unique(tables.games["block"].to_numpy().astype(str), return_inverse=True)
         self.design_blocks = len(names)
         if len(names) < TELLING <= self.games:
-            names, block = np.arange(self.games), np.arange(self.games)
+            # forks of one game share what was said before, and so are one as much as a block is
+            origin = tables.games["game_id"].to_numpy().astype(str).astype(object)
+            origin[tables.forks["game"].to_numpy()] = tables.forks["parent"].to_list()
+            single, place = np.unique(origin.astype(str), return_inverse=True)
+            if len(single) >= TELLING:
+                names, block = single, place
         self.blocks, self.block = len(names), block.astype(np.int64)
         self._cache: dict[Hashable, Any] = {}
 

@@ -47,6 +47,21 @@ def verdict(findings: Result, name: str) -> Verdict:
     return "unclear" if result == "undefined" else result
 
 
+def only_forks(findings: Result) -> bool:
+    """Return whether every game is a fork of another: no sample of games, so that no rate is one of agents."""
+    forks, games = look(findings, "forks", "forks") or 0, look(findings, "outcomes", "games") or 0
+    return bool(forks) and forks >= games
+
+
+def forks_among_games(findings: Result) -> str:
+    """Return that some games are forks and others are not; "" unless it is so."""
+    if not (forks := look(findings, "forks", "forks") or 0) or only_forks(findings):
+        return ""
+    games = quantity(look(findings, "outcomes", "games") or 0, "game")
+    are = "is a fork" if forks == 1 else "are forks"
+    return f"{count(forks)} of {games} {are}, and what was said before such a statement is counted again in each"
+
+
 _BEARABLE: Final = 0.1
 """Share of missing answers up to which a brain's figures are taken for its own."""
 _NAME: Final = 64
@@ -166,6 +181,8 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
     if scripts := [agent for agent in context.agents if agent.partition(":")[0] in SCRIPTS]:
         nature = "is a script, not a model" if len(scripts) == 1 else "are scripts, not models"
         yield f"{listed([context.name(agent) for agent in scripts])} {nature}: such numbers try out the tools only."
+    if line := forks_among_games(findings):
+        yield f"{line}."
     lines = missing_answers(findings)
     for line in lines or filter(None, [all_defaults(findings)]):
         yield f"{line}."

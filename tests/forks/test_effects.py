@@ -83,6 +83,18 @@ def test_an_effect_that_is_there_is_stated():
     assert {name: effect["verdict"] for name, effect in effects.items()} == dict.fromkeys(OUTCOMES, "above")
 
 
+def test_forks_of_a_game_are_one_of_a_sample_however_many_they_are():
+    def forks_of(parents: int, blocks: int) -> Study:
+        names = [f"game-{parent}" for parent in range(parents)]
+        rows = [{"parent": name, "arm": arm, "k": k} for name in names for arm in ("keep", "honest") for k in (1, 2)]
+        return study_of(rows, {name: f"block-{place % blocks}" for place, name in enumerate(names)})
+
+    # where the design has too few blocks, single games are resampled: the parents, and not each of their forks
+    assert forks_of(9, 2).blocks == 9
+    assert forks_of(3, 2).blocks == 2
+    assert forks_of(12, 10).blocks == 10
+
+
 def test_means_are_over_k_then_statements_then_games_then_blocks():
     def pair(parent: str, number: int, k: int, keep: float, honest: float):
         yield {"parent": parent, "number": number, "k": k, "arm": "keep", "suspicion": keep}

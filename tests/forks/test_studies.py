@@ -79,6 +79,26 @@ def test_who_is_kept_silent_was_not_asked_and_lacks_no_answer(forked, tmp_path, 
     assert pretended.findings()["repair"]["by_kind"]["speak"]["defaulted"] > 0
 
 
+def test_a_report_of_forks_says_what_lies_did_and_no_rate_of_agents(forked, parents, tmp_path, capsys):
+    assert run(["report", str(forked.folder)]) == 0
+    _, played, forks, *effects, no_sample, _ = (line.strip() for line in capsys.readouterr().out.splitlines())
+    assert played.startswith("24 games, 24 of them finished")
+    assert forks.startswith("24 forks of 4 statements of ")
+    assert effects
+    assert all("right after" in line or "that day" in line or "side won" in line for line in effects)
+    assert no_sample.endswith("no sample of games: no rate of it is one of these agents.")
+    assert run(["report", str(forked.folder), "--md", "-"]) == 0
+    page = capsys.readouterr().out
+    assert forks in page.partition("## What this study cannot show")[0]
+    for said in ("What can be said, tested", "detects best", "Werewolves won"):
+        assert said not in page
+    for record in (*forked.records, *(parents / "records").glob("*.ndjson")):
+        shutil.copy(record, tmp_path)
+    assert run(["report", str(tmp_path)]) == 0
+    warnings = [line.strip() for line in capsys.readouterr().out.splitlines() if "WARNING" in line]
+    assert any(line.startswith("WARNING: 24 of 30 games are forks, and what was said before") for line in warnings)
+
+
 def test_forks_belong_to_the_blocks_of_their_parents(forked, parents):
     blocks = {row["game"]: row["block"] for row in json.loads((parents / "study.json").read_text())["games"]}
     for row in json.loads((forked.folder / "study.json").read_text())["games"]:

@@ -14,7 +14,16 @@ from analytics.figures.tables import Panel, forest
 from analytics.metrics.abilities import DETECTION, NOT_IDENTIFIED
 from analytics.metrics.primary import LEADS
 from analytics.metrics.skill import SIDES
-from analytics.report.caveats import SHOWN, all_defaults, caveats, missing_answers, of_servers, spoilt_games, verdict
+from analytics.report.caveats import (
+    SHOWN,
+    all_defaults,
+    caveats,
+    forks_among_games,
+    missing_answers,
+    of_servers,
+    spoilt_games,
+    verdict,
+)
 from analytics.report.context import (
     Context,
     drawing,
@@ -26,6 +35,7 @@ from analytics.report.context import (
     with_interval,
 )
 from analytics.report.entries import IndexedGame, StatementEntry
+from analytics.report.sections.forks import fork_headlines
 from analytics.report.specs import phrase, specs, table
 from wolfbus.files.document import (
     Block,
@@ -51,7 +61,12 @@ _NAMED: Final = 6
 
 
 def answer(findings: Result, context: Context) -> Section:
-    """Return the answer, how well agents detect and conceal, and what goes before believing them."""
+    """Return the answer, how well agents detect and conceal, and what goes before believing them; of forks alone, what
+    lies did, and no word of agents.
+    """
+    if forked := fork_headlines(findings):
+        warnings = map(warning, islice(caveats(findings, context), SHOWN))
+        return Section("answer", "In short", (Prose((" ".join(forked),)), _links(context), *warnings))
     abilities = look(findings, "abilities", "role") or {}
     areas = look(findings, "agents") or {}
     caption = phrase("answer/figure")
@@ -202,14 +217,24 @@ def _links(context: Context) -> Prose:
 
 
 def headlines(findings: Result, context: Context) -> list[str]:
-    """Return the findings in five sentences, most important first, and of whom they say little."""
-    warnings = (*missing_answers(findings), spoilt_games(context.files), *of_servers(findings, context.name))
-    return [
-        _played(findings, context),
+    """Return the findings in five sentences, most important first, and of whom they say little; of forks alone, what
+    lies did to those who told them.
+    """
+    warnings = (
+        *missing_answers(findings),
+        spoilt_games(context.files),
+        forks_among_games(findings),
+        *of_servers(findings, context.name),
+    )
+    found = fork_headlines(findings) or [
         _won(findings),
         _deceived(findings),
         _detected(findings),
         _suspected(findings),
+    ]
+    return [
+        _played(findings, context),
+        *found,
         *(f"WARNING: {line}" for line in warnings if line),
         *filter(None, [all_defaults(findings)]),
     ]

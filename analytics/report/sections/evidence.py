@@ -17,6 +17,7 @@ from analytics.metrics.abilities import DETECTION
 from analytics.metrics.bootstrap import TELLING
 from analytics.metrics.monitor import ANNOTATED
 from analytics.metrics.primary import LEADS
+from analytics.report.caveats import only_forks
 from analytics.report.context import Context, estimate_cell, value_cell
 from analytics.report.specs import Line, phrase, specs, table
 from wolfbus.files.document import Block, Cell, Heading, Section, TableBlock, plain
@@ -29,7 +30,9 @@ _NAMES: Final = 8
 
 
 def primary(findings: Result, context: Context) -> Section:
-    """Return the primary metrics, each with the sentence that its test allows."""
+    """Return the primary metrics, each with the sentence that its test allows; of forks alone, nothing."""
+    if only_forks(findings):
+        return Section("primary", "What can be said, tested", ())
     tested = findings.get("primary") or {}
     lines = (_tested(name, row, context) for name, row in (tested.get("metrics") or {}).items())
     how = phrase("evidence/unusual" if tested.get("declared") else "evidence/usual")
