@@ -35,7 +35,7 @@ from analytics.report.context import (
     with_interval,
 )
 from analytics.report.entries import IndexedGame, StatementEntry
-from analytics.report.sections.forks import fork_headlines
+from analytics.report.forked import fork_headlines
 from analytics.report.specs import phrase, specs, table
 from wolfbus.files.document import (
     Block,
@@ -226,7 +226,7 @@ def headlines(findings: Result, context: Context) -> list[str]:
         forks_among_games(findings),
         *of_servers(findings, context.name),
     )
-    found = fork_headlines(findings) or [
+    sentences = fork_headlines(findings) or [
         _won(findings),
         _deceived(findings),
         _detected(findings),
@@ -234,7 +234,7 @@ def headlines(findings: Result, context: Context) -> list[str]:
     ]
     return [
         _played(findings, context),
-        *found,
+        *sentences,
         *(f"WARNING: {line}" for line in warnings if line),
         *filter(None, [all_defaults(findings)]),
     ]

@@ -1,0 +1,39 @@
+"""What a report of forks alone may say: what lies did, and no rate of agents."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final
+
+from analytics import Result
+from analytics.report.caveats import only_forks
+from analytics.report.context import with_interval
+from analytics.report.specs import phrase, specs
+from wolfbus.files.formats import listed, quantity
+
+OUTCOMES: Final = {
+    "suspicion": "suspicion right after",
+    "dusk": "smoothed suspicion at dusk",
+    "votes": "share of that day's votes",
+    "exiled": "exiled that day",
+    "won": "its side won",
+}
+"""What is compared between the arms of a fork, in words."""
+_NOUNS: Final = {"forks": "fork", "statements": "statement", "parents": "game"}
+
+
+def fork_headlines(findings: Result) -> list[str]:
+    """Return what forks tell in sentences, one for each verdict, and what not; nothing where any game is no fork."""
+    if not only_forks(findings):
+        return []
+    data = findings["forks"]
+    verdicts, outcomes = specs("forks").verdicts["any"], defaultdict[str, list[str]](list)
+    for name, row in data["effects"].items():
+        effect = f" ({with_interval(row['difference'], 'points')})" if row["verdict"] in {"above", "below"} else ""
+        outcomes[row["verdict"]].append(f"{OUTCOMES[name]}{effect}")
+    numbers = {name: quantity(data[name], noun) for name, noun in _NOUNS.items()}
+    return [
+        phrase("forks/played", **numbers),
+        *(f"{words.format(label=listed(outcomes[name]))}." for name, words in verdicts.items() if name in outcomes),
+        phrase("forks/no_sample"),
+    ]
