@@ -52,7 +52,7 @@ class ForkSet:
     """All forks of some games, by statement.
 
     Args:
-        study: the games; a fork of no study belongs to the block of its parent.
+        study: the games.
 
     Attributes:
         statements: in the order of their parents.
@@ -60,12 +60,10 @@ class ForkSet:
     """
 
     def __init__(self, study: Study) -> None:
-        ids, blocks = study.tables.games["game_id"], study.tables.games["block"]
         statements: dict[tuple[str, int], _Forked] = {}
         units: dict[str, int] = {}
         for row in study.tables.forks.sort("parent", "number").iter_rows(named=True):
-            game_id, block = ids[row["game"]], blocks[row["game"]]
-            unit = units.setdefault(row["parent"] if block == game_id else block, len(units))
+            unit = units.setdefault(study.design[row["game"]], len(units))
             key = (row["parent"], row["number"])
             statement = statements.setdefault(key, _Forked(row["parent"], unit, row))
             statement.arms.setdefault(row["arm"], {})[row["k"]] = row
@@ -179,7 +177,7 @@ def forks(study: Study, results: Results) -> Result:
     pairs = sum(len(one.arms.get(KEEP, {}).keys() & one.arms.get(HONEST, {}).keys()) for one in statements)
     return {
         "statements": len(statements),
-        "forks": len(rows),
+        "forks": len(study.tables.forks),
         "parents": len({one.parent for one in statements}),
         "blocks": fork_data.units,
         "refused": {"value": 1 - pairs / keeps if keeps else None, "n": keeps},

@@ -39,6 +39,7 @@ class Study:
         games: number of games.
         blocks: number of blocks of games that are resampled together.
         block: block of each game; blocks are in the order of their names.
+        design: name of the block of the design that each game is in; a fork of no study is in that of its parent.
         design_blocks: number of blocks of the design. Where they are fewer than tests and intervals need, but games are
             not, single games are the blocks in their place; forks of one game are one.
         agents: names of the agents, in ascending order.
@@ -49,15 +50,17 @@ class Study:
         self.with_intervals = with_intervals
         self.games = len(tables)
         self.agents = tables.agents
-        names, block = np.unique(tables.games["block"].to_numpy().astype(str), return_inverse=True)
+        ids, blocks = tables.games["game_id"].to_list(), tables.games["block"].to_list()
+        # forks of one game share what was said before: they are no more than the game is
+        parents = dict(tables.forks.select("game", "parent").iter_rows())
+        origins = [parents.get(game, name) for game, name in enumerate(ids)]
+        self.design = [
+            origin if block == name else block for name, block, origin in zip(ids, blocks, origins, strict=True)
+        ]
+        names, block = np.unique(self.design, return_inverse=True)
         self.design_blocks = len(names)
-        if len(names) < TELLING <= self.games:
-            # forks of one game share what was said before, and so are one as much as a block is
-            origin = tables.games["game_id"].to_numpy().astype(str).astype(object)
-            origin[tables.forks["game"].to_numpy()] = tables.forks["parent"].to_list()
-            single, place = np.unique(origin.astype(str), return_inverse=True)
-            if len(single) >= TELLING:
-                names, block = single, place
+        if len(names) < TELLING <= len(set(origins)):
+            names, block = np.unique(origins, return_inverse=True)
         self.blocks, self.block = len(names), block.astype(np.int64)
         self._cache: dict[Hashable, Any] = {}
 

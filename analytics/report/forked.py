@@ -1,4 +1,4 @@
-"""What a report of forks alone may say: what lies did, and no rate of agents."""
+"""What a report of forks alone says first: what lies did, and no rate of agents."""
 
 from __future__ import annotations
 

@@ -16,13 +16,15 @@ OUTCOMES = ("suspicion", "dusk", "votes", "exiled", "won")
 BLOCKS = 30
 
 
-def study_of(rows: list[dict], blocks: dict[str, str] | None = None) -> Study:
-    """Return a study of nothing but forks, each a game of its own; a parent is its own block unless told."""
+def study_of(rows: list[dict], blocks: dict[str, str] | None = None, *, loose: bool = False) -> Study:
+    """Return a study of nothing but forks, each a game of its own; a parent is its own block unless told, and loose
+    ones are of no study.
+    """
     usual = {"number": 1, "round": 1, "role": "Werewolf", "agent": "a", "kind": "fabrication", "k": 1, "tries": 1}
     usual |= {"labelled": None, **dict.fromkeys(OUTCOMES)}
     filled = [{**usual, **row, "game": place} for place, row in enumerate(rows)]
     ids = [f"fork-{place:06d}" for place in range(len(rows))]
-    belong = [(blocks or {}).get(row["parent"], row["parent"]) for row in rows]
+    belong = ids if loose else [(blocks or {}).get(row["parent"], row["parent"]) for row in rows]
     games = pl.DataFrame({"game_id": ids, "block": belong}).with_columns(
         pl.lit(None, dtype).alias(name) for name, dtype in SCHEMAS["games"].items() if name not in {"game_id", "block"}
     )
@@ -84,15 +86,18 @@ def test_an_effect_that_is_there_is_stated():
 
 
 def test_forks_of_a_game_are_one_of_a_sample_however_many_they_are():
-    def forks_of(parents: int, blocks: int) -> Study:
+    def forks_of(parents: int, blocks: int, *, loose: bool = False) -> Study:
         names = [f"game-{parent}" for parent in range(parents)]
         rows = [{"parent": name, "arm": arm, "k": k} for name in names for arm in ("keep", "honest") for k in (1, 2)]
-        return study_of(rows, {name: f"block-{place % blocks}" for place, name in enumerate(names)})
+        of_parents = {name: f"block-{place % blocks}" for place, name in enumerate(names)}
+        return study_of(rows, of_parents, loose=loose)
 
     # where the design has too few blocks, single games are resampled: the parents, and not each of their forks
     assert forks_of(9, 2).blocks == 9
     assert forks_of(3, 2).blocks == 2
     assert forks_of(12, 10).blocks == 10
+    # a fork of a record is of no study
+    assert [forks_of(parents, 2, loose=True).blocks for parents in (2, 9)] == [2, 9]
 
 
 def test_means_are_over_k_then_statements_then_games_then_blocks():
