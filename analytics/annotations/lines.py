@@ -6,6 +6,7 @@ which seals all of it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from contextlib import AbstractContextManager, closing
@@ -55,7 +56,7 @@ class FileHeader(Line):
     wolfbus: str = wolfbus.__version__
 
 
-class GameLine(Line):
+class GameLine(Line, ABC):
     """Any other line: something that is said of a place in a game."""
 
     DONE: ClassVar[str]
@@ -68,14 +69,14 @@ class GameLine(Line):
     """What the server said of the model."""
 
     @property
+    @abstractmethod
     def place(self) -> Hashable:
         """The place; no two lines of a file have the same."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def words(self) -> str:
         """The place in words."""
-        raise NotImplementedError
 
     def misfit(self, path: Path) -> RecordError:
         """Return that the file at a path says something of another game than stands in the record now."""

@@ -21,6 +21,7 @@ from analytics.report.caveats import (
     forks_among_games,
     missing_answers,
     of_servers,
+    only_forks,
     spoilt_games,
     verdict,
 )
@@ -64,9 +65,17 @@ def answer(findings: Result, context: Context) -> Section:
     """Return the answer, how well agents detect and conceal, and what goes before believing them; of forks alone, what
     lies did, and no word of agents.
     """
-    if forked := fork_headlines(findings):
-        warnings = map(warning, islice(caveats(findings, context), SHOWN))
-        return Section("answer", "In short", (Prose((" ".join(forked),)), _links(context), *warnings))
+    blocks: list[Block] = [
+        Prose(tuple(sentence(findings, context))),
+        _links(context),
+        *map(warning, islice(caveats(findings, context), SHOWN)),
+    ]
+    if not only_forks(findings):
+        blocks += [_abilities(findings, context), agents(findings, context)]
+    return Section("answer", "In short", tuple(blocks))
+
+
+def _abilities(findings: Result, context: Context) -> Block:
     abilities = look(findings, "abilities", "role") or {}
     areas = look(findings, "agents") or {}
     caption = phrase("answer/figure")
@@ -76,25 +85,21 @@ def answer(findings: Result, context: Context) -> Section:
     if NOT_IDENTIFIED in reasons:
         caption += f" {phrase('answer/figure_not_identified')}"
     empty = phrase("answer/figure_empty", reason=abilities.get("reason") or "it was not computed")
-    blocks: list[Block] = [
-        Prose(tuple(sentence(findings, context))),
-        _links(context),
-        *map(warning, islice(caveats(findings, context), SHOWN)),
-        drawing(
-            "answer-figure",
-            partial(abilities_figure, abilities, areas, context),
-            caption,
-            abilities,
-            empty,
-            table="answer-table",
-        ),
-        agents(findings, context),
-    ]
-    return Section("answer", "In short", tuple(blocks))
+    return drawing(
+        "answer-figure",
+        partial(abilities_figure, abilities, areas, context),
+        caption,
+        abilities,
+        empty,
+        table="answer-table",
+    )
 
 
 def sentence(findings: Result, context: Context) -> Iterator[Part]:
-    """Yield the answer: who won, and whether anybody detects or conceals best."""
+    """Yield the answer: who won, and whether anybody detects or conceals best; of forks alone, what lies did."""
+    if forked := fork_headlines(findings):
+        yield " ".join(forked)
+        return
     games = look(findings, "outcomes", "games") or 0
     if not games:
         yield Strong(phrase("answer/nothing"))
