@@ -107,8 +107,15 @@ def test_the_time_that_anything_takes_grows_with_its_length_and_no_faster(piece)
 
     # four times the words take four times as long, and sixteen times if a search is quadratic in them
     assert spent(6_000) < 10 * max(spent(1_500), 0.001)
-    # what comes behind them is not read
-    assert spent(60_000) < 4 * max(spent(6_000), 0.001)
+
+
+def test_what_a_long_statement_says_is_heard_to_its_end_sentence_by_sentence():
+    ends = "I am the Seer. I checked Raj: he is a Werewolf."
+    for filler in ("I know nothing of last night. ", "word ", "x" * 7_000, "é"):
+        # wherever the edge of a piece would fall, if it fell blindly
+        for letters in range(11_990, 12_003):
+            text = (filler * (letters // len(filler) + 1))[:letters].rstrip(". ") + ". " + ends
+            assert claims_in(text, SPEAKER, NAMES) == claims_in(ends, SPEAKER, NAMES), letters
 
 
 def cpu_of(work: Callable[[], object]) -> float:

@@ -12,10 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from wolfbus.claims import verdict
 from wolfbus.claims.hearing import claims_in
+from wolfbus.claims.pieces import pieces_of
 from wolfbus.files.package_data import Lines, PackageData, read_data
 from wolfbus.game.roles import ACTS, FACTS, ROLE_WORDS
 from wolfbus.game.vocabulary import Kind
@@ -28,9 +30,6 @@ FactKind: TypeAlias = Literal["living", "role", "turn"]
 """Who has left and who lives; who is what, and what was done at night; which day it is, and whose turn."""
 
 FACT_KINDS: Final[tuple[FactKind, ...]] = ("living", "role", "turn")
-
-_READ: Final = 6_000
-"""Characters of a text that are read."""
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 
@@ -105,13 +104,14 @@ def facts_in(text: str, moment: Moment, *, private: bool) -> list[StatedFact]:
     It raises for no text.
 
     Args:
-        text: a thought or a statement; what goes beyond 6,000 characters is not read.
+        text: a thought or a statement; a long one is read in pieces, see `pieces_of`.
         moment: when it was written, and by whom.
         private: whether nobody else sees it.
     """
     names = tuple(moment.facts.roles)
     facts: list[StatedFact] = []
-    for sentence in _SENTENCE_END.split(text[:_READ].replace("’", "'")):
+    sentences = (_SENTENCE_END.split(piece.replace("’", "'")) for piece in pieces_of(text))
+    for sentence in chain.from_iterable(sentences):
         lower = sentence.lower()
         tells = _pattern("hint").search(lower)
         if not (tells or private) or _pattern("open").search(lower):

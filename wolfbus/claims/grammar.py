@@ -31,6 +31,10 @@ def roles(words: StatementWords, place: int, pending: InspectionWords | None) ->
         place: the place of that word.
         pending: the last inspection.
     """
+    if words.word(place + 1) == "'s":
+        # "the Werewolf's game" is nobody's role
+        yield from likened(words, place)
+        return
     many = words.in_class(place, "roles")
     result = _result(words, place, pending) if not many else None
     if result is not None:
@@ -38,7 +42,7 @@ def roles(words: StatementWords, place: int, pending: InspectionWords | None) ->
         return
     if any(found_sides(words, place, pending)):
         return
-    denied = list(_denied(words, place))
+    denied = list(_no_villager(words, place)) or list(_denied(words, place))
     if denied:
         yield from denied
         return
@@ -65,6 +69,9 @@ def _denied(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     Werewolf: "I am innocent".
     """
     is_role = words.word(place) in ROLES
+    if words.word(place) == "werewolf" and words.near(place, "not_as_said"):
+        yield FoundClaim("role", None, "Werewolf", denied=True)
+        return
     for table in ("not_own", "not_of") if is_role else ("innocent_own", "innocent_of"):
         match = words.near(place, table)
         if match is None or not closes(words, place + 1):
@@ -76,7 +83,8 @@ def _denied(words: StatementWords, place: int) -> Iterator[FoundClaim]:
                 return
             continue
         who = match.start("who")
-        referred = statement.referred(words, who)
+        is_you = words.word(who) == "you"
+        referred = statement.addressed(words, who, place) if is_you else statement.referred(words, who)
         targets = words.players(*match.span("who")) or [target for target in (referred,) if target is not None]
         if targets:
             for target in targets:
@@ -112,11 +120,38 @@ def _confirmed(words: StatementWords, place: int) -> tuple[int, int] | None:
     """
     if (match := words.near(place, "shown_by_mine")) is not None:
         return match.start() + 1, place
+    if (match := words.near(place, "by_my_check")) is not None:
+        return place, match.end()
     if (match := words.near(place, "confirmed_by_me")) is None:
         return None
     seers = (index for index, word in enumerate(words.tokens) if word == "seer" and index not in words.silent)
     is_seer = any(subject(words, index)[0] == [None] or words.near(index, "own_power") for index in seers)
     return (match.start(), place) if is_seer else None
+
+
+def _no_villager(words: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield whom the words around a place call no villager, and so a Werewolf: "Raj can't be town"."""
+    word = words.word(place)
+    fitting = {
+        "not_town": words.in_class(place, "no_wolf"),
+        "not_villager": word.startswith("not_") and words.in_class(place, "condemned"),
+        "no_way_not": word == "werewolf",
+    }
+    for table in (table for table, fits in fitting.items() if fits):
+        match = words.near(place, table)
+        if match is not None and meant(words, match.start(), hedged=True) and not taken_back(words, place + 1):
+            for index in range(*match.span("who")):
+                target = statement.referred(words, index)
+                if target is not None and target != words.speaker:
+                    yield _has_role(target, "Werewolf", opinion=True)
+
+
+def _cleared(words: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield whom the speaker says to have cleared by inspecting: "my investigations cleared Raj and Bea"."""
+    match = words.near(place, "cleared_by_me")
+    if match is not None and meant(words, match.start(), of_self=True):
+        for target in words.players(*match.span("who")):
+            yield FoundClaim("inspection", target, "Werewolf", denied=True)
 
 
 def _evil(words: StatementWords, place: int) -> Iterator[FoundClaim]:
@@ -197,7 +232,7 @@ def _role_of(
             yield FoundClaim("inspection", target, role, words.night(verb, end, verb))
         else:
             guessed = doubted or taken_back(words, place + 1, opinion=True)
-            was = role == "Werewolf" and not guessed and words.word(begin + 1) == "was"
+            was = role == "Werewolf" and not guessed and words.word(begin + 1) in {"was", "flipped", "flips"}
             yield FoundClaim("role", target, role) if was else _has_role(target, role, opinion=guessed)
             if guessed and role != "Werewolf":
                 yield FoundClaim("stance", target, opinion=True, more={"side": "for"})
@@ -217,7 +252,8 @@ def subject(words: StatementWords, place: int) -> tuple[list[int | None], int]:
     for table in ("own", "own_unless_wolf"):
         match = words.near(place, table) if not (wolf and table == "own_unless_wolf") else None
         if match is not None:
-            return [None], match.start()
+            # "nothing happened, because as a Villager I slept": what stands before the joint denies nothing
+            return [None], match.start() + words.in_class(match.start(), "joining")
     if match := words.near(place, "several"):
         return [*words.players(match.start("who"), match.end("who"))], match.start()
     match = words.near(place, "named") or (words.near(place, "titled") if not wolf else None)
@@ -244,6 +280,8 @@ def _plural_subject(words: StatementWords, place: int) -> tuple[list[int | None]
     for table in ("several", "one_of"):
         if match := words.near(place, table):
             return [*words.players(match.start("who"), match.end("who"))], match.start()
+    if match := words.near(place, "me_one_of"):
+        return [None], match.start()
     if (match := words.near(place, "you_one_of")) is None:
         return [], place
     target = statement.addressed(words, match.start("you"), place)
@@ -271,7 +309,10 @@ def _role_first(words: StatementWords, place: int, role: Role) -> Iterator[Found
 
 def _suspected(words: StatementWords, targets: list[int | None], begin: int, place: int) -> list[FoundClaim]:
     """Return whom the speaker suspects, with a hedge that leaves no claim of a role: "I am convinced that Raj is …"."""
-    is_unreal = any(words.in_class(index, "unreal") for index in range(words.sentence(begin), begin))
+    is_unreal = any(
+        words.in_class(index, "unreal") and not words.near(index, "i_would_say")
+        for index in range(words.sentence(begin), begin)
+    )
     if (
         is_unreal
         or not closes(words, place + 1)
@@ -286,6 +327,8 @@ def _suspected(words: StatementWords, targets: list[int | None], begin: int, pla
 def _known_roles(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield who had a role, as everybody knows: "flipped wolf Raj", "our Seer (Raj)"."""
     role, match = ROLES[words.word(place)], words.near(place, "known_role")
+    if match is None and role != "Werewolf":
+        match = words.near(place, "lost_one")
     if match is not None:
         for target in words.players(*match.span("who")):
             yield FoundClaim("role", target, role)
@@ -319,9 +362,20 @@ def claims(words: StatementWords) -> tuple[FoundClaim, ...]:
         for target, night in ((inspected.target, inspected.night), *inspected.also)
     }
     resolved = [_as_inspected(claim, nights) for claim in claims_told]
+    if any(_says_to_be_seer(claim) for claim in resolved):
+        # whom it calls no Werewolf it has inspected; a Werewolf it may have found out otherwise
+        resolved = [_as_inspected(claim, {claim.target: None}) if _clears(claim) else claim for claim in resolved]
     if not any(claim.kind == "inspection" for claim in resolved):
         resolved += _acts_as_seer(words)
     return without_weaker((*resolved, *stances(words)))
+
+
+def _says_to_be_seer(claim: FoundClaim) -> bool:
+    return claim.kind == "role" and claim.target is None and claim.role == "Seer" and not claim.denied
+
+
+def _clears(claim: FoundClaim) -> bool:
+    return claim.kind == "role" and claim.denied and claim.role == "Werewolf"
 
 
 def _acts_as_seer(words: StatementWords) -> Iterator[FoundClaim]:
@@ -363,17 +417,24 @@ def _claims_of(words: StatementWords, inspections: list[InspectionWords]) -> Ite
             yield from roles(words, place, pending)
             yield from another(words, place)
         yield from _does_the_deed(words, place)
-        if word in WORDS["wolfish"]:
-            of_ways = list(likened(words, place))
-            yield from of_ways or suspected(words, place, "wolfish_of")
-        elif word in {"suspect", "suspects", "suspicion"}:
-            yield from suspected(words, place, "top_suspect")
+        yield from _conduct(words, place)
         if word in READERS:
             yield from READERS[word](words, place)
         if word == "doctor":
             doctor = doctor or words.near(place, "doctor_lists") is not None
         elif doctor and (pending is None or not place - 3 <= pending.end <= place or pending.end == place + 1):
             yield from _listed_protection(words, place)
+
+
+def _conduct(words: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield whom a word that names no role makes a suspect: "scummy", "scumread", "my prime suspect"."""
+    word = words.word(place)
+    if word in WORDS["wolfish"]:
+        yield from list(likened(words, place)) or suspected(words, place, "wolfish_of")
+    elif word in WORDS["scum_read"]:
+        yield from suspected(words, place, "read_as_wolf")
+    elif word in {"suspect", "suspects", "suspicion"}:
+        yield from suspected(words, place, "top_suspect")
 
 
 def _question(words: StatementWords, place: int) -> Iterator[FoundClaim]:
@@ -388,10 +449,15 @@ def _sides(words: StatementWords, place: int, pending: InspectionWords | None) -
     """Yield what a word tells of somebody's side that names no role: "he is clean", "Raj is evil", "I am innocent"."""
     if words.in_class(place, "cleared", "condemned", "roles"):
         yield from found_sides(words, place, pending)
+    if words.in_class(place, "condemned"):
+        yield from _no_villager(words, place)
     if words.in_class(place, "evil"):
         yield from _evil(words, place)
+    if words.word(place) == "cleared":
+        yield from _cleared(words, place)
     if words.in_class(place, "no_wolf", "cleared") and words.word(place) not in ROLES:
-        yield from _denied(words, place)
+        accused = list(_no_villager(words, place))
+        yield from accused or _denied(words, place)
 
 
 def _accusation(words: StatementWords, place: int) -> Iterator[FoundClaim]:

@@ -10,14 +10,16 @@ import hashlib
 import importlib.resources
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Final
 
 from wolfbus.claims.grammar import READERS
 from wolfbus.claims.grammar import claims as claims_of
 from wolfbus.claims.kinds import FoundClaim, kind_named, kind_of, same_claim
 from wolfbus.claims.lexicon import AGAINST, WORDS
+from wolfbus.claims.pieces import pieces_of
 from wolfbus.claims.statement import StatementWords
-from wolfbus.claims.words import LONGEST, plain, tokenize
+from wolfbus.claims.words import plain, tokenize
 from wolfbus.knowledge.marks import FIRST_MARK, marked
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Claim
@@ -43,7 +45,7 @@ def claims_in(text: str, speaker: SeatName, names: Iterable[SeatName]) -> tuple[
     It raises for no text, and takes time in proportion to it.
 
     Args:
-        text: the statement; what goes beyond 6,000 characters is not read.
+        text: the statement; a long one is read in pieces, see `pieces_of`.
         speaker: who says it, "I".
         names: the players of the game; a name counts as a whole word.
     """
@@ -54,7 +56,7 @@ class StatedClaims:
     """What the words of a statement claim.
 
     Args:
-        text: the words; what goes beyond 6,000 characters is not read.
+        text: the words; long ones are read in pieces, see `pieces_of`.
         speaker: who says them, "I".
         names: the players of the game.
 
@@ -69,11 +71,14 @@ class StatedClaims:
         self.speaker = speaker
         self._text = text
         self._names = tuple(names)
-        parsed, seats = _parse(text, speaker, self._names)
-        pairs = [(source, _claim(source, speaker, seats)) for source in parsed]
+        pairs: list[tuple[FoundClaim, Claim]] = []
+        self.cleared: set[SeatName] = set()
+        for piece in pieces_of(text):
+            parsed, seats = _parse(piece, speaker, self._names)
+            pairs += [(source, _claim(source, speaker, seats)) for source in parsed]
+            self.cleared |= {seats[source.target] for source in parsed if source.clears and source.target is not None}
         self.claims = tuple(dict.fromkeys(claim for source, claim in pairs if not source.is_guess))
         self.asserted = {claim for _, claim in pairs}
-        self.cleared = {seats[source.target] for source in parsed if source.clears and source.target is not None}
 
     def bears_out(self, claim: Claim) -> bool:
         """Return whether the words say what a speaker attached to them: outright, as an opinion ("I think …"), or by
@@ -85,9 +90,8 @@ class StatedClaims:
     def against(self) -> set[SeatName]:
         """Players whom the words call for to be exiled, or call liars."""
         names = self._names
-        words = marked(self._text[:LONGEST], names).lower()
-        marks = (match[1] or match[2] for match in AGAINST.finditer(words))
-        return {names[ord(mark) - FIRST_MARK] for mark in marks}
+        matches = (AGAINST.finditer(marked(piece, names).lower()) for piece in pieces_of(self._text))
+        return {names[ord(match[1] or match[2]) - FIRST_MARK] for match in chain.from_iterable(matches)}
 
 
 def _parse(

@@ -44,7 +44,9 @@ def suspicions(words: StatementWords, place: int) -> Iterator[FoundClaim]:
         if (match := words.near(place, table)) is None:
             continue
         begin = min(match.start(), match.start("who"))
-        if not meant(words, begin, hedged=True) or statement.taken_back(words, place + 1):
+        # of what suggests it no word takes it back, unless it is denied there: "nothing suggests that Raj …"
+        since = begin - 2 if words.in_class(begin, "pointing") else 0
+        if not meant(words, begin, hedged=True, since=since) or statement.taken_back(words, place + 1):
             return
         opinion = table == "may_be" or not meant(words, begin, opinion=True)
         for target in _named_in(words, range(*match.span("who"))):
@@ -71,10 +73,16 @@ def likened(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     while words.in_class(begin - 1, "likeness"):
         begin -= 1
     clause = next((index for index, word in words.back(begin) if word in WORDS["clause_end"]), 0)
-    if not meant(words, begin, hedged=True, of_ways=True, since=max(clause, begin - _NEAR)):
+    if not words.in_class(begin, "clause_end") and not meant(
+        words, begin, hedged=True, of_ways=True, since=max(clause, begin - _NEAR)
+    ):
         return
     is_named = "who" in match.groupdict()
-    for target in words.players(*match.span("who")) if is_named else _whose_ways(words, begin + 1):
+    targets = words.players(*match.span("who")) if is_named else _whose_ways(words, begin + 1)
+    is_of_others = any(words.in_class(one, "third_person", "their") for one, _ in words.back(place))
+    if not targets and not is_of_others and (called := words.near(place, "called_later")) is not None:
+        targets = [words.player(called.start("who"))]
+    for target in targets:
         if target is not None and target != words.speaker:
             yield FoundClaim("accusation", target, "Werewolf", opinion=True)
 
@@ -85,18 +93,29 @@ def _of_a_helper(words: StatementWords, place: int) -> bool:
     return any(words.near(index, "is_helper") for index in range(begin, place) if words.in_class(index, "helper"))
 
 
-def _whose_ways(words: StatementWords, before: int, *, again: int = 2) -> list[int | None]:
+_BACK: Final = 2
+"""Sentences before one that are looked over for whose ways it tells of."""
+
+
+def _whose_ways(words: StatementWords, before: int, *, again: int = _BACK) -> list[int | None]:
     """Return whose ways a sentence tells of before a place; where it has only "that" or "their", or is a question of
     nobody, the same of the sentence before, `again` times at most.
     """
     begin = words.sentence(before)
+    if again < _BACK and words.player(begin) is not None and not words.in_class(begin + 1, "no_verb"):
+        # "Raj was quick to doubt Bea's claim. His hurry …"; but nobody does what befell it
+        return [] if words.near(begin, "fate_of") else [words.player(begin)]
     is_shared = any(words.in_class(place, "shared") for place in range(begin, before))
     for first in dict.fromkeys((begin if is_shared else _contrast(words, begin, before), begin)):
         if (owners := _said_to_be_of(words, first, before)) is not None:
             return owners
     is_own = "my" in words.tokens[begin:before]
     is_question = begin in words.in_question
-    points_back = is_question or any(words.in_class(place, "pointing_back") for place in range(begin, before))
+    points_back = (
+        is_question
+        or words.in_class(begin, "likeness")
+        or any(words.in_class(place, "pointing_back") for place in range(begin, before))
+    )
     if is_own or not points_back or not again or begin == 0:
         return []
     return _whose_ways(words, begin - 1, again=again - (not is_question))
@@ -108,6 +127,11 @@ def _contrast(words: StatementWords, begin: int, end: int) -> int:
         of_another = words.player(place + 1) is not None or words.in_class(place + 1, "pointing_at")
         if words.in_class(place, "contrasting") and of_another:
             return place
+    # "while Bea's certainty is odd, I am concerned about Raj's …"
+    if words.in_class(begin, "contrasting"):
+        for place in range(begin, end):
+            if words.word(place) == "," and words.in_class(place + 1, "pointing_at"):
+                return place
     return begin
 
 
@@ -137,7 +161,8 @@ def _said_to_be_of(words: StatementWords, begin: int, end: int) -> list[int | No
         return []
     listed = _with_list_after(words, named[0])
     is_one_list = {words.player(place) for place in named} <= {*listed}
-    return listed if is_one_list or named[0] == begin else []
+    is_subject = named[0] == begin or words.in_class(named[0] - 1, "leading_in")
+    return listed if is_one_list or is_subject else []
 
 
 def _owners(words: StatementWords, place: int, begin: int) -> list[int | None]:
@@ -153,7 +178,7 @@ def _owners(words: StatementWords, place: int, begin: int) -> list[int | None]:
         first = _first_of_list(words, place, begin)
         if words.in_class(first - 1, "acted_on"):
             return []
-        return [words.player(one) for one in range(first, place + 1, 2)]
+        return [*words.players(first, place + 1)]
     return _with_list_after(words, place) if words.near(place, "suspected_one") else []
 
 
@@ -161,11 +186,12 @@ def _acting(words: StatementWords, begin: int, end: int) -> list[int]:
     """Return where players are named between two places to whom nothing is done there or befell."""
     named = [place for place in range(begin, end) if words.player(place) is not None]
     before = {place: _first_of_list(words, place, begin) - 1 for place in named}
+    # what the speaker would do to somebody, it would do for that one's ways
+    done = ("acted_on",) if words.word(begin) == "i" else ("acted_on", "done_to")
     return [
         place
         for place in named
-        if not (before[place] > begin and words.in_class(before[place], "acted_on"))
-        and not words.near(place, "fate_of")
+        if not (before[place] > begin and words.in_class(before[place], *done)) and not words.near(place, "fate_of")
     ]
 
 
@@ -177,9 +203,15 @@ def _with_list_after(words: StatementWords, first: int) -> list[int | None]:
 
 def _first_of_list(words: StatementWords, last: int, begin: int) -> int:
     """Return where the list of players begins that ends at a place: "Raj and Bea" where Bea stands."""
-    while last - 2 >= begin and words.word(last - 1) in {"and", ","} and words.player(last - 2) is not None:
-        last -= 2
-    return last
+    first = last
+    while first > begin:
+        before = first - 1
+        while before > begin and words.word(before) in {"and", ","}:
+            before -= 1
+        if before == first - 1 or words.player(before) is None:
+            break
+        first = before
+    return first
 
 
 def _spoken_to(words: StatementWords, you: int, kernel: int) -> int | None:

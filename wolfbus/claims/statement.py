@@ -182,11 +182,15 @@ def addressed(words: StatementWords, you: int, kernel: int) -> int | None:
         begin = first = words.sentence(begin)
         while words.in_class(first, "opening"):
             first += 1
-        if words.player(first) is not None and words.in_class(first + 1, "after_address"):
+        is_called = words.in_class(first + 1, "after_address") or words.reads(first, "called_first")
+        if words.player(first) is not None and is_called:
             return words.other(first)
         if begin == 0:
             break
         begin -= 1
+        # "I don't believe you, Raj. You're a wolf."
+        if words.word(begin - 2) == "," and words.player(begin - 1) is not None:
+            return words.other(begin - 1)
     aside = words.near(you, "called_aside")
     return words.other(aside.start("who")) if aside is not None else None
 
@@ -308,6 +312,10 @@ class _BackwardScan:
     that: bool = False
     telling: bool = False
     """A word of telling was met: "I must tell you: I am the Seer"."""
+    doubted: bool = False
+    """A word of doubt was met."""
+    own_view: bool = False
+    """And "I" before it: what is told before a comma there is of another clause."""
 
     def undone_by(self, place: int, word: str) -> bool:
         """Return whether this word makes the claim none; record it otherwise."""
@@ -318,8 +326,12 @@ class _BackwardScan:
             self.joined = self.joined or not self.that
         elif word == "that":
             self.that = True
+        if self.hedged and word in WORDS["disbelief"] and self.words.near(place, "i_doubt"):
+            return not self.joined
         if self.hedged and word in WORDS["doubting"]:
+            self.doubted = True
             return False
+        self.own_view = self.own_view or (word == "i" and self.doubted)
         if self.of_ways and (word == "without" or (word in WORDS["of_ways"] and self._is_owned(place))):
             return False
         return word in _UNDOING and (
@@ -340,6 +352,8 @@ class _BackwardScan:
         words = self.words
         if words.player(place - 1) is not None or words.in_class(place - 1, "subject", "sayer"):
             return False
+        if words.word(place) in {"fake", "false"}:
+            return words.in_class(place - 1, "owning")
         return any(words.in_class(one, "owning") for one in range(max(words.sentence(place), place - _OWNED), place))
 
     def _supposed(self, place: int, word: str) -> bool:
@@ -347,12 +361,15 @@ class _BackwardScan:
             return False
         if self.colon and word in WORDS["condition_to_colon"]:
             return False
+        if self.hedged and self.words.word(place - 1) == "my":
+            return False
         to_comma = "condition_nouns" if self.hedged else "condition_to_comma"
-        return not (self.joined and word in WORDS[to_comma])
+        # "it is a lie that Raj is dead, and Bea is …" goes on behind the comma
+        return not (self.joined and word in WORDS[to_comma] and self.words.word(place + 1) != "that")
 
     def _reported(self, place: int, word: str) -> bool:
         words, begin = self.words, self.begin
-        if is_said_by_speaker(words, place):
+        if is_said_by_speaker(words, place) or self._closed_before(place, word):
             return False
         if (
             not self.of_self
@@ -377,6 +394,11 @@ class _BackwardScan:
         if self.joined and not {"what", "whatever"}.isdisjoint(words.tokens[max(place - 4, 0) : place]):
             return False
         return words.near(place, "device_says") is None
+
+    def _closed_before(self, place: int, word: str) -> bool:
+        """Return whether what is told ends before the comma: "I doubt Raj's claim, so Bea is …"."""
+        is_thing = not self.colon and word in WORDS["of_ways"] and self._is_owned(place)
+        return self.joined and (self.own_view or is_thing)
 
     def _denied(self, place: int) -> bool:
         return not self.colon and not self.joined and not self.words.reads(place, "no_opens")

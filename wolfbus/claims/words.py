@@ -137,18 +137,18 @@ def _spellings(names: tuple[SeatName, ...]) -> tuple[SeatName, ...]:
 
     A name of several words may be written with another sign between them, or with none. It may be shortened to the
     word that no other player's name has, "Kyle" of "Kyle Travis", "Robik" of "IAmRobik", or to its initials, "HF" of
-    "Holy_Flare"; either may be in lower case.
+    "Holy_Flare"; either may be in lower case, or with one capital.
     """
     parts = [_NAME_PART.findall(name) for name in names]
     words = [[word for part in name for word in _CAPITALIZED.findall(part)] for name in parts]
     spelt: list[SeatName] = []
     for short in (_initials(words), _short_names(words, 0), _short_names(words, -1)):
-        for in_lower_case in (True, False):
-            forms = [word and (word.lower() if in_lower_case else word) for word in short]
-            spelt += [word or name for word, name in zip(forms, names, strict=True)]
+        for shape in (str.lower, str.capitalize, str):
+            spelt += [shape(word) if word else name for word, name in zip(short, names, strict=True)]
     for separator in ("", " ", "_", "-"):
         joined = [separator.join(name) if len(name) > 1 else whole for name, whole in zip(parts, names, strict=True)]
-        spelt += [*(_cased(name, str.lower, names) for name in joined), *joined]
+        spelt += [_cased(name, form, names) for form in (str.lower, _with_capital) for name in joined]
+        spelt += joined
     for form in (str.lower, str.upper, _with_capital):
         spelt += [_cased(name, form, names) for name in names]
     return (*spelt, *names)
