@@ -33,19 +33,26 @@ _NO_PAIR: Final = "no statement has both arms"
 
 @dataclass(slots=True)
 class _Forked:
-    """The forks of one statement: by arm and k the columns of the table ``forks``."""
+    """The forks of one statement: by arm and k the columns of the table ``forks``; several where a statement was forked
+    more than once.
+    """
 
     parent: str
     unit: int
     row: Mapping[str, Any]
-    arms: dict[str, dict[int, Mapping[str, Any]]] = field(default_factory=dict)
+    arms: dict[str, dict[int, list[Mapping[str, Any]]]] = field(default_factory=dict)
 
     def mean(self, arm: str, outcome: str, of: Callable[[float, float], float]) -> float | None:
-        """Return the mean over k of what `of` makes of the outcome in ``keep`` and in an arm; None without a pair."""
+        """Return the mean over k of what `of` makes of the outcome in ``keep`` and in an arm, of several forks with one
+        k that of all pairs; None without a pair.
+        """
         keep, other = self.arms.get(KEEP, {}), self.arms.get(arm, {})
-        pairs = [(keep[k][outcome], other[k][outcome]) for k in sorted(keep.keys() & other.keys())]
-        values = [of(float(lie), float(swap)) for lie, swap in pairs if lie is not None and swap is not None]
-        return fmean(values) if values else None
+        means: list[float] = []
+        for k in sorted(keep.keys() & other.keys()):
+            pairs = [(lie[outcome], swap[outcome]) for lie in keep[k] for swap in other[k]]
+            values = [of(float(lie), float(swap)) for lie, swap in pairs if lie is not None and swap is not None]
+            means += [fmean(values)] if values else []
+        return fmean(means) if means else None
 
 
 class ForkSet:
@@ -66,7 +73,7 @@ class ForkSet:
             unit = units.setdefault(study.design[row["game"]], len(units))
             key = (row["parent"], row["number"])
             statement = statements.setdefault(key, _Forked(row["parent"], unit, row))
-            statement.arms.setdefault(row["arm"], {})[row["k"]] = row
+            statement.arms.setdefault(row["arm"], {}).setdefault(row["k"], []).append(row)
         self.statements = list(statements.values())
         self.units = len(units)
 
@@ -172,7 +179,7 @@ def forks(study: Study, results: Results) -> Result:
     """
     fork_data = fork_set(study)
     statements = fork_data.statements
-    rows = [row for one in statements for arm in one.arms.values() for row in arm.values()]
+    rows = [row for one in statements for arm in one.arms.values() for several in arm.values() for row in several]
     keeps = sum(len(one.arms.get(KEEP, {})) for one in statements)
     pairs = sum(len(one.arms.get(KEEP, {}).keys() & one.arms.get(HONEST, {}).keys()) for one in statements)
     return {

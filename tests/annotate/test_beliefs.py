@@ -212,6 +212,8 @@ def test_nobody_is_asked_about_a_game_that_may_be_gone_on_with(folder):
     (folder / "study/study.json").unlink()
     said = ask(folder, "--at", "dawn")
     assert "1 game not ended: nobody is asked about them" in said.err
+    # told once, and nothing is wrong with it
+    assert (said.code, first.name in said.err) == (0, False)
     assert {line["game"] for line in lines_of(folder)} == {second.stem}
 
 

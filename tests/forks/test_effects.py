@@ -118,6 +118,16 @@ def test_means_are_over_k_then_statements_then_games_then_blocks():
     assert row.n == 4
 
 
+def test_a_statement_that_was_forked_twice_with_one_number_counts_with_all_of_its_forks():
+    forked = [("keep", 0.9), ("honest", 0.1), ("honest", 0.3), ("say", 0.5), ("say", 0.8)]
+    rows = [{"parent": "a", "arm": arm, "suspicion": suspicion} for arm, suspicion in forked]
+    data = told(study_of(rows))
+    assert data["effects"]["suspicion"]["difference"]["value"] == pytest.approx(0.9 - 0.2)
+    assert data["contrasts"]["say"]["suspicion"]["value"] == pytest.approx(0.9 - 0.65)
+    assert {arm: row["forks"] for arm, row in data["arms"].items()} == {"keep": 1, "honest": 2, "say": 2}
+    assert data["refused"] == {"value": 0.0, "n": 1}
+
+
 def test_a_statement_without_an_honest_fork_counts_for_nothing_and_is_told_as_refused():
     rows = [
         {"parent": "a", "arm": "keep", "suspicion": 0.9},

@@ -94,13 +94,13 @@ class BeliefRun(AskingRun):
         """
         for source in collect([self.folder]).files:
             note, rows = read_game(source, Criteria(), digest=False)
+            if rows is not None and not rows.finished and source.kind == "record":
+                # it may be gone on with, and its record would be another one then
+                self.unfinished += 1
+                continue
             if note.problem is not None:
                 self.problems.append(note)
             if rows is None or source.kind != "record":
-                continue
-            if not rows.finished:
-                # it may be gone on with, and its record would be another one then
-                self.unfinished += 1
                 continue
             if beliefs_beside(source.path).resolve() != self.path.resolve():
                 elsewhere = beliefs_beside(source.path).parent
