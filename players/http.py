@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final
+from urllib.parse import urlsplit
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -21,7 +23,7 @@ from players.llm.settings import checked_url, origin_of
 from players.program.protocol import LONGEST, ask_message, failed, read_reply, unusable
 from wolfbus.actors.closable import Closable
 from wolfbus.agent import NO_ANSWER, Agent, Answer
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, PlayerError, reason_of
 from wolfbus.files.printable import printable
 from wolfbus.game.config import rules_text
 from wolfbus.knowledge.view import SeatView
@@ -71,6 +73,29 @@ class AddressedAgent(Closable):
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._client: httpx2.Client | None = None
+
+    def reach(self, seconds: float) -> None:
+        """See that somebody listens at the address; nothing is sent.
+
+        Args:
+            seconds: how long this is tried.
+
+        Raises:
+            PlayerError: nobody does; one clear line.
+        """
+        parts = urlsplit(self.url)
+        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+        patience = Patience(seconds, _PAUSES, begun=True)
+        while True:
+            try:
+                socket.create_connection((parts.hostname or "", port), timeout=max(patience.left_s(), 1.0)).close()
+            except OSError as error:
+                if (pause := patience.pause_s()) is None:
+                    hint = "start the agent first, or let --no-probe ask nobody before the game"
+                    raise PlayerError(f"{self.url}: {reason_of(error)}; {hint}") from None
+                self._closed.wait(pause)
+            else:
+                return
 
     def post(self, body: bytes, until: float) -> bytes | str:
         """Send a request until it is answered; returns the body of the answer, or in words why there is none.
@@ -179,13 +204,20 @@ class HttpBrain(Agent):
 
     Args:
         agent: the address.
+        note: told of each answer, with the game's id.
     """
 
-    def __init__(self, agent: AddressedAgent) -> None:
+    def __init__(self, agent: AddressedAgent, note: Callable[[str, Answer], None]) -> None:
         self._agent = agent
+        self._note = note
 
     def answer(self, ask: Ask, view: SeatView, /) -> Answer:
         """Put one request to the address, and wait for its answer until the deadline."""
+        answer = self._ask(ask, view)
+        self._note(self.game, answer)
+        return answer
+
+    def _ask(self, ask: Ask, view: SeatView) -> Answer:
         # where a seat is absent, the moderator's patience is short; but a late answer brings the seat back
         until = time.monotonic() + max(ask.deadline_s, view.config.deadlines.of(ask.kind))
         reply = self._agent.post(_body(self.game, ask, view), until)

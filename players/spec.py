@@ -13,16 +13,17 @@ import re
 import shlex
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, cast
 
+from players.unread import Unread
 from players.user_module import import_user_module, is_missing
 from wolfbus.actors.closable import Closable
-from wolfbus.agent import Agent
-from wolfbus.errors import ConfigError, ModelGone, ModelHalted, PlayerError, WolfError
-from wolfbus.files.printable import error_in_words, with_article
+from wolfbus.agent import Agent, Answer
+from wolfbus.errors import ConfigError, GivenUp, ModelGone, ModelHalted, PlayerError, WolfError
+from wolfbus.files.printable import error_in_words, printable, with_article
 from wolfbus.game.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ PERSON: Final = "human"
 """A person: at the page where there is one, else at the terminal."""
 
 _CLASS = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)")
+_NAME_SHOWN: Final = 100
+_LISTEN_S: Final = 5.0
+"""How long an address where nobody listens is tried before the games, as while its server starts."""
 _WORD = re.compile(r"[\w.@:/+~-]+")
 _STAR: Final = 0
 _PATHS: Final = ("./", "../", "/", "~")
@@ -168,7 +172,8 @@ class BrainContext(Closable):
         budget: what calls may cost in all; None for any amount.
         cassette: where replies are recorded or played from; None for neither.
         logs: folder for the error output of child processes; None lets it through to our own.
-        give_up: replies in a row of a model that cannot be read, and none before, after which a game ends; 0 for never.
+        give_up: replies in a row of a model, a program or an agent at an address that never came or cannot be read, and
+            none before, after which a game ends; 0 for never.
         people: persons who play at pages; None where a person plays at the terminal.
 
     Attributes:
@@ -193,6 +198,7 @@ class BrainContext(Closable):
         self._budget = budget
         self._cassette = cassette
         self._give_up = give_up
+        self._unread = Unread(give_up)
         self._gateway: Gateway | None = None
         self._addressed: dict[str, AddressedAgent] = {}
         self._ended: WolfError | None = None
@@ -218,6 +224,14 @@ class BrainContext(Closable):
             if url not in self._addressed:
                 self._addressed[url] = AddressedAgent(url)
             return self._addressed[url]
+
+    def note_answer(self, brain_spec: str, game: str, answer: Answer) -> None:
+        """Note what a program, or an agent at an address, has answered; of one that never answered anything that could
+        be used, the game ends as a model's does that is given up.
+        """
+        why = None if answer.content is not None else answer.note or "there is no answer"
+        if (reason := self._unread.add(brain_spec, printable(brain_spec, _NAME_SHOWN), why)) is not None:
+            self._end(GivenUp(reason, game))
 
     @property
     def accounts(self) -> Accounts | None:
@@ -251,11 +265,15 @@ class BrainContext(Closable):
                 self.gateway.check(models)
 
     def probe(self, brains: Iterable[str], patience_s: float = 0.0) -> None:
-        """Ask each model that `brains` name something small; its first reply gets `patience_s` seconds at least.
+        """Ask each model that `brains` name something small; its first reply gets `patience_s` seconds at least. See
+        that somebody listens at each address that they name.
 
         Raises:
             PlayerError: one does not answer; one clear line.
         """
+        brains = tuple(brains)
+        for url in dict.fromkeys(brain for brain in brains if brain.startswith(ADDRESS)):
+            self.addressed(url).reach(max(patience_s, _LISTEN_S))
         with self._hint_at_models_file(brains := tuple(brains)):
             if models := self.models_of(brains):
                 self.gateway.probe(models, patience_s)
@@ -341,11 +359,13 @@ def build(brain_spec: str, brain_context: BrainContext | None = None) -> Agent:
     if brain_spec.startswith(COMMAND):
         from players.program.brain import ChildBrain
 
-        return ChildBrain(brain_spec.removeprefix(COMMAND), brain_context.logs)
+        return ChildBrain(
+            brain_spec.removeprefix(COMMAND), brain_context.logs, partial(brain_context.note_answer, brain_spec)
+        )
     if brain_spec.startswith(ADDRESS):
         from players.http import HttpBrain
 
-        return HttpBrain(brain_context.addressed(brain_spec))
+        return HttpBrain(brain_context.addressed(brain_spec), partial(brain_context.note_answer, brain_spec))
     if brain_spec.startswith(TEXT):
         from players.text import TextBrain
 

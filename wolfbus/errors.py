@@ -20,7 +20,7 @@ refused.
     ├── RecordError           a record that cannot be read, written, or is not what it claims to be
     └── PlayerError           a brain that cannot be built or that failed
         ├── BudgetSpent       the next model call could go beyond the budget
-        ├── ModelGone         a model is asked no more
+        ├── ModelGone         a model, a program or an address is asked no more
         │   ├── GivenUp       nothing that it says can be read
         │   └── ModelHalted   its server says that there is no more to be had
         └── CassetteError     recorded model replies that cannot be read, written, or lack a call
@@ -156,7 +156,9 @@ class ModelGone(PlayerError):  # noqa: N818
 
 
 class GivenUp(ModelGone):
-    """Nothing that a model says can be read: the game that it plays in is not worth going on with."""
+    """Nothing that a model, a program or an agent at an address says can be read, or nothing ever comes: the game that
+    it plays in is not worth going on with.
+    """
 
 
 class ModelHalted(ModelGone):

@@ -13,7 +13,7 @@ from analytics import Result, look
 from wolfbus.files.formats import UNDEFINED, count, listed, number, quantity
 from wolfbus.files.printable import told_apart
 from wolfbus.game.vocabulary import SCRIPTS
-from wolfbus.messages.defaults import SILENT, defaults_in_words
+from wolfbus.messages.defaults import SILENT, defaults_in_words, never_given
 from wolfbus.record.served import served_in_words
 from wolfbus.record.windows import dropped_in_words
 from wolfbus.study.canaries import canaries_in_words
@@ -71,7 +71,7 @@ SHOWN: Final = 3
 
 def missing_answers(result: Result, reasons: Mapping[str, str] | None = None, bearable: float = _BEARABLE) -> list[str]:
     """Return a line for each brain of whose answers more than a tenth is missing: defaulted, because no reply could be
-    had or used, or timed out.
+    had or used, or timed out; and one for each kind of answer that it never gave.
 
     The built-in brains that ask nobody are not named; those that play at their seats do so by design.
 
@@ -84,9 +84,15 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None, be
     brains = look(result, "repair", "by_brain") or {}
     names = told_apart(brains, _NAME)
     for brain, tables in brains.items():
+        if brain.partition(":")[0] in SCRIPTS:
+            continue
+        by_kind = {kind: _asked_and_missing(row) for kind, row in tables.get("by_kind", {}).items()}
+        answers, absent = ({kind: pair[place] for kind, pair in by_kind.items()} for place in (0, 1))
+        never = never_given(names[brain], absent, answers)
         row = tables["overall"]
-        requests, missing = row["replies"] - row["declined"], row["defaulted"] + row["timed_out"]
-        if brain.partition(":")[0] in SCRIPTS or missing <= bearable * requests:
+        requests, missing = _asked_and_missing(row)
+        if missing <= bearable * requests:
+            lines += filter(None, [never])
             continue
         causes = [(number, fault) for fault, number in row["faults"].items() if number]
         if row["timed_out"]:
@@ -97,10 +103,14 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None, be
         kind = "model" if brain.startswith("llm") else "brain"
         says = f": what follows says little of the {kind}" if missing > _BEARABLE * requests else ""
         are = "is a default" if missing == 1 else "are defaults"
-        lines.append(
-            f"{missing} of {requests} answers of {names[brain]} {are}" + (f" ({details})" if details else "") + says
-        )
+        are_missing = f"{missing} of {requests} answers of {names[brain]} {are}" + (f" ({details})" if details else "")
+        lines += filter(None, [are_missing + says, never])
     return lines
+
+
+def _asked_and_missing(row: Mapping[str, int]) -> tuple[int, int]:
+    """Return how many answers of a row of the repair report were asked for, and how many of them are missing."""
+    return row["replies"] - row["declined"], row["defaulted"] + row["timed_out"]
 
 
 def all_defaults(result: Result) -> str:
@@ -109,7 +119,7 @@ def all_defaults(result: Result) -> str:
     for brain, tables in (look(result, "repair", "by_brain") or {}).items():
         if brain != SILENT:
             row = tables["overall"]
-            answers += row["replies"] - row["declined"]
+            answers += _asked_and_missing(row)[0]
             causes.update({**row["faults"], "timed_out": row["timed_out"]})
     return defaults_in_words(+causes, answers)
 

@@ -10,7 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Final
 
@@ -24,8 +24,8 @@ from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, Provider, Speed, open_provider
 from players.llm.settings import Endpoint, Model
+from players.unread import Unread
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, ModelHalted, PlayerError, WolfError
-from wolfbus.files.printable import printable
 from wolfbus.patience import Backoff
 
 __all__ = ["Backoff", "Budget", "Cassette", "Gateway", "Job", "Tempo"]
@@ -81,7 +81,7 @@ class Gateway:
         self._budget = budget
         self._cassette = cassette
         self._fatal = fatal
-        self._unread = _Unread(give_up)
+        self._unread = Unread(give_up)
         self._ended: WolfError | None = None
         self._halted: dict[tuple[Endpoint, str], str] = {}
         self._under_way: Counter[str] = Counter()
@@ -117,7 +117,7 @@ class Gateway:
         Raises:
             asyncio.CancelledError: the job was cancelled.
         """
-        if (reason := self._unread.given_up(question.model)) is not None:
+        if (reason := self._unread.given_up(_key_of(question.model))) is not None:
             self._give_up(reason, question)
             return Completion(error=reason)
         game = game_of(question)
@@ -153,7 +153,7 @@ class Gateway:
         else:
             completion = await self._ask(question)
             if completion.halts:
-                self._halted.setdefault((model.endpoint, model.model), completion.error or "")
+                self._halted.setdefault(_key_of(model), completion.error or "")
             halted = self.halted(model)
         if halted is None or completion.error is None:
             return completion
@@ -164,7 +164,7 @@ class Gateway:
 
     def halted(self, model: Model) -> str | None:
         """Return one line on why a model is asked no more until somebody does something; None if it is."""
-        return self._halted.get((model.endpoint, model.model))
+        return self._halted.get(_key_of(model))
 
     def note_reading(self, question: ModelQuestion, completion: Completion, why: str | None) -> None:
         """Note what a reply was read as, from a job of this gateway.
@@ -175,7 +175,9 @@ class Gateway:
             why: one line on why nothing of the reply could be used, or why there is none; None if something could.
         """
         model = question.model
-        if (reason := self._unread.add(model, completion.url or model.endpoint.url, why)) is not None:
+        url = completion.url or model.endpoint.url
+        name = model.model if url is None else f"{model.model} at {url}"
+        if (reason := self._unread.add(_key_of(model), name, why)) is not None:
             self._give_up(reason, question)
 
     def probe(self, models: Iterable[Model], patience_s: float = 0.0) -> None:
@@ -359,55 +361,6 @@ def game_of(question: ModelQuestion) -> str:
     return question.label.partition("/")[0]
 
 
-_FAULT_SHOWN: Final = 200
-"""Characters of the last reply's fault that are shown."""
-
-
-@dataclass(slots=True)
-class _Readings:
-    unread: int = 0
-    ever_read: bool = False
-    given_up: str | None = None
-
-
-class _Unread:
-    """Counts the replies of each model that nobody could read, and says when a model is given up.
-
-    A model of which anything was ever read is never given up: what it fails at later is a result. For one event loop.
-
-    Args:
-        limit: replies in a row that give a model up; 0 for never.
-    """
-
-    def __init__(self, limit: int = 0) -> None:
-        self._limit = limit
-        self._models: dict[tuple[Endpoint, str], _Readings] = {}
-
-    def add(self, model: Model, url: str | None, why: str | None) -> str | None:
-        """Add what became of a reply, or of a call without one.
-
-        Args:
-            model: whose it is.
-            url: its server's base URL, for what is said of it; None where that is not known.
-            why: one line on why nothing of it could be used; None if something could.
-
-        Returns:
-            One line on why the model is given up, if it is.
-        """
-        readings = self._models.setdefault((model.endpoint, model.model), _Readings())
-        if why is None:
-            readings.ever_read = True
-        elif not readings.ever_read and readings.given_up is None:
-            readings.unread += 1
-            if readings.unread == self._limit:
-                place = "" if url is None else f" at {url}"
-                readings.given_up = (
-                    f"{model.model}{place} is given up: {self._limit} replies in a row could not be read, and none "
-                    f"before (the last: {printable(why, _FAULT_SHOWN)}); --give-up 0 plays on all the same"
-                )
-        return readings.given_up
-
-    def given_up(self, model: Model) -> str | None:
-        """Return one line on why a model was given up; None if it was not."""
-        readings = self._models.get((model.endpoint, model.model))
-        return None if readings is None else readings.given_up
+def _key_of(model: Model) -> tuple[Endpoint, str]:
+    """Return what tells a model from others: whoever asks it otherwise asks the same."""
+    return model.endpoint, model.model

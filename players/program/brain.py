@@ -8,7 +8,7 @@ import shlex
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -53,16 +53,18 @@ class ChildBrain(Agent):
         command: the program and its arguments, not blank, split as a shell would; no shell runs.
         logs: folder for the child's error output, a file ``SEAT-PID.stderr`` per start; None lets it through to our
             own, line by line.
+        note: told of each answer, with the game's id.
 
     Raises:
         ConfigError: the command cannot be split, there is no such program, or this system has no process
             groups.
     """
 
-    def __init__(self, command: str, logs: Path | None = None) -> None:
+    def __init__(self, command: str, logs: Path | None, note: Callable[[str, Answer], None]) -> None:
         self._argv = _split(command)
         self._program = f"`{printable(command, _SHOWN)}`"
         self._logs = logs
+        self._note = note
         self._process: ChildProcess | None = None
         self._starts = 0
         self._request_ids: set[str] = set()
@@ -85,8 +87,11 @@ class ChildBrain(Agent):
             if self._closed:
                 return NO_ANSWER
             self._view = view
-            answer = self._answer(ask, view)
-            return NO_ANSWER if answer is None else self._with_notes(answer)
+            read = self._answer(ask, view)
+            answer = NO_ANSWER if read is None else self._with_notes(read)
+        # outside the lock, for the game may end by it, and with it this brain
+        self._note(self.game, answer)
+        return answer
 
     def heard(self, _news: Sequence[PublicFact | Memory], view: SeatView, /) -> None:
         """Keep the view, of which the child is told at the end."""

@@ -329,7 +329,7 @@ def test_a_player_of_whose_model_nothing_can_be_read_ends_with_that_reason(moder
         moderator.deliver("ann", catch_up(ask("bid")))
         reason = moderator.hear("ann", "leave")["reason"]
         assert ann.end() == FAILED
-    assert "2 replies in a row could not be read, and none before" in reason
+    assert "2 replies in a row could not be had or read, and none before" in reason
     assert f"wolfbus: {reason}\n" in capfd.readouterr().err
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import runpy
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +14,7 @@ import pytest
 
 import wolfbus
 from tests.golden.running import wolfbus as command
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, WolfError
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import KINDS
 
@@ -147,6 +148,21 @@ def test_an_agent_that_is_silent_runs_out_of_time_and_the_game_goes_on(agents):
         gate.set()
     assert "timed_out" in outcomes(game)
     assert game.rounds == 1
+
+
+def test_an_address_where_nobody_listens_is_told_before_the_game_and_else_ends_it(monkeypatch):
+    monkeypatch.setattr("players.spec._LISTEN_S", 0.1)
+    # bound, but deaf: the port refuses, and no other server of this machine can come by it
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}/x"
+        config = {"deadlines": dict.fromkeys(KINDS, 0.2)}
+        with pytest.raises(WolfError, match=f"{url}: connection refused; start the agent first"):
+            wolfbus.play(f"{url}*4,scripted*4", seed=3, config=config)
+        with pytest.raises(WolfError) as ended:
+            wolfbus.play(f"{url}*4,scripted*4", seed=3, config=config, probe=False)
+    why = "30 replies in a row could not be had or read, and none before"
+    assert str(ended.value).startswith(f"{url} is given up: {why} (the last: ")
 
 
 def test_an_address_that_holds_a_secret_is_refused_without_showing_it(monkeypatch):

@@ -13,10 +13,13 @@ from wolfbus.agent import Agent
 from wolfbus.cli import run
 from wolfbus.game.config import GameConfig
 from wolfbus.knowledge.view import SeatView
+from wolfbus.messages.defaults import never_given
 from wolfbus.messages.requests import Ask
 
 CONFIG = GameConfig(debate_turns=2, max_rounds=2)
 MODEL = "llm:any@http://127.0.0.1:8102/v1"
+SPOILT = 4
+"""The exit code."""
 LOST = {
     "bid": Missing("defaulted", "failed"),
     "assess_other": Missing("timed_out"),
@@ -49,8 +52,11 @@ def test_a_brain_that_rarely_answered_is_named_first_with_what_was_wrong():
         f"{lost} of {row['replies']} answers of {MODEL} are defaults ({details}): what follows says little of the model"
     ]
     assert terminal_text(result).startswith("WARNING: ")
-    *headlines, warning, defaults = Report(result, gathered([])).headlines()
+    *headlines, warning, never, defaults = Report(result, gathered([])).headlines()
     assert (len(headlines), warning) == (5, f"WARNING: {' '.join(warned(result))}")
+    assert re.fullmatch(
+        rf"WARNING: none of \d+ bids, \d+ judgements and \d+ votes asked of {MODEL} could be used", never
+    )
     assert defaults.startswith(f"{lost} of {row['replies']} answers are defaults (")
 
 
@@ -82,6 +88,21 @@ def test_brains_that_mostly_answer_and_requests_that_an_agent_declines_are_not_w
     ]
 
 
+def test_a_kind_of_answer_that_an_agent_never_gave_is_named_however_few_of_its_answers_they_are():
+    result = metrics(played_by({"inspect": Missing("timed_out")}, MODEL))
+    tables = result["repair"]["by_brain"][MODEL]
+    assert 0 < tables["overall"]["lost_share"] <= 0.1
+    nights = tables["by_kind"]["inspect"]["replies"]
+    line = f"none of {nights} inspections asked of {MODEL} could be used"
+    assert line in " ".join(terminal_text(result).split())
+
+
+@pytest.mark.parametrize(("votes", "bids", "named"), [(2, 0, True), (1, 0, False), (2, 9, False), (2, 3, True)])
+def test_one_missing_answer_is_no_habit_and_who_answers_nothing_is_named_otherwise(votes, bids, named):
+    line = never_given("Nils", {"vote": votes, "bid": bids}, {"vote": votes, "bid": 9})
+    assert line == ("none of 2 votes asked of Nils could be used" if named else "")
+
+
 def test_brains_whose_names_differ_in_the_middle_stay_apart_in_every_table():
     brains = [f"llm:any@http://a.very.long.host.example:{port}/v1/of/a/very/deep/path/{'x' * 60}" for port in (81, 82)]
     result = metrics(played_by(LOST, *brains))
@@ -107,9 +128,9 @@ class Clumsy(Agent):
         raise RuntimeError("é" * 999)
 
 
-def ended(tmp_path, capsys, brain: type[Agent]) -> str:
+def ended(tmp_path, capsys, brain: type[Agent], code: int = 0) -> str:
     players = f"{__name__}:{brain.__name__},scripted*7"
-    assert run(["play", "--players", players, "--seed", "1", "--quiet", "--out", str(tmp_path)]) == 0
+    assert run(["play", "--players", players, "--seed", "1", "--quiet", "--out", str(tmp_path)]) == code
     return capsys.readouterr().out
 
 
@@ -118,6 +139,6 @@ def test_the_end_of_a_game_counts_no_request_that_a_brain_declines(tmp_path, cap
 
 
 def test_the_end_of_a_game_says_why_a_brain_did_not_answer_cut_short(tmp_path, capsys):
-    details = ended(tmp_path, capsys, Clumsy)
+    details = ended(tmp_path, capsys, Clumsy, code=SPOILT)
     assert re.search("most often: the brain failed: RuntimeError: é{90,}…\\)", details)
     assert "it was never asked" not in details

@@ -293,10 +293,13 @@ model_options = option_group(
         default=GIVE_UP,
         show_default=True,
         metavar="N",
-        help="End a game of a model whose first N replies in a row cannot be read; 0 plays on.",
+        help="End a game of a model, program or address whose first N replies in a row are missing or cannot be read; "
+        "0 plays on.",
     ),
     click.option(
-        "--probe/--no-probe", default=True, help="Ask each model something small before the game. [default: probe]"
+        "--probe/--no-probe",
+        default=True,
+        help="Ask each model something small before the game, and see that each address listens. [default: probe]",
     ),
 )
 """How language models are called; they come as keywords, fit for `wolfbus.running.brains.open_brain_context`."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from wolfbus.cli import FAILED, HALTED, INTERRUPTED, options
+from wolfbus.cli import FAILED, HALTED, INTERRUPTED, SPOILT, options
 from wolfbus.cli.seating import seat_in_roles
 from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
@@ -113,6 +113,8 @@ def play(
     """Play one game: eight players, a moderator and an analyst as actors on a bus, in this process.
 
     The game is shown on stderr as it happens; its record is written to OUT/GAME.ndjson; how it ended is told on stdout.
+    It exits 0, 1 if the game did not end, 3 if it halted since a model can be asked no more for now, or 4 if it is
+    spoilt: too many of a seat's answers are defaults, since no reply came.
     """
     from moderator.rules.game import deal
     from players.spec import expand
@@ -210,7 +212,7 @@ def _print_result(
                 _, rows = read_rows(open_lines(path), GameFold(), lenient=True)
                 click.echo(terminal_text(metrics([] if rows is None else [rows])))
             _print_ending(ending, game.over.digest, path, accounts)
-        return 0
+        return SPOILT if ending.ended.spoilt else 0
     if game is None:
         code = INTERRUPTED
         click.echo(f"wolfbus: interrupted{f'; the record so far is in {path}' if path.exists() else ''}", err=True)

@@ -71,6 +71,17 @@ FACTS: Final[Mapping[Role, RoleFacts]] = read_data("wolfbus.game", "roles", _Rol
 ACTS: Final[Mapping[Kind, Act]] = {kind: act for facts in FACTS.values() for kind, act in facts.acts.items()}
 """What single roles are asked, most of it at night, by kind of request."""
 
+ASKED_FOR: Final[Mapping[Kind, str]] = {
+    "bid": "bid",
+    "speak": "statement",
+    "assess_own": "self-label",
+    "assess_other": "judgement",
+    "vote": "vote",
+    **{kind: act.noun for kind, act in ACTS.items()},
+    "whisper": "whisper",
+}
+"""What each kind of request asks for, in the singular."""
+
 ROLE_WORDS: Final[Mapping[str, Role]] = {
     word: role for role, facts in FACTS.items() for word in (role.lower(), *facts.words)
 }

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from wolfbus.files.formats import listed
 from wolfbus.files.printable import counted, name_of
+from wolfbus.game.roles import ASKED_FOR
 
 if TYPE_CHECKING:
+    from wolfbus.game.vocabulary import Kind
     from wolfbus.messages.base import SeatName
     from wolfbus.messages.events import AnyAnswered
 
@@ -60,6 +62,22 @@ def spoilt_in_words(seats: Iterable[SeatName]) -> str:
     """Return the end of a sentence about a game that is spoilt, and by whose answers."""
     names = listed([name_of(seat) for seat in seats])
     return f"is spoilt: too many answers of {names} are defaults for want of a reply"
+
+
+def never_given(name: str, defaults: Mapping[Kind, int], answers: Mapping[Kind, int]) -> str:
+    """Return a line on the kinds of answer that somebody was asked for several times and never gave in a form that
+    could be used; "" for none, or if it gave none of any kind.
+
+    Args:
+        name: who was asked.
+        defaults: how many of its answers are defaults, by kind.
+        answers: how many it was asked for.
+    """
+    kinds = [kind for kind, number in answers.items() if number > 1 and defaults.get(kind) == number]
+    if not kinds or sum(defaults.values()) == sum(answers.values()):
+        return ""
+    words = listed([counted(answers[kind], ASKED_FOR[kind]) for kind in kinds])
+    return f"none of {words} asked of {name} could be used"
 
 
 def defaults_in_words(causes: Mapping[str, int], answers: int) -> str:

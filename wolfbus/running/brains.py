@@ -199,8 +199,9 @@ def open_brain_context(
         before: what was spent of that before.
         cassette: folder to record replies into.
         replay_cassette: folder to play them from.
-        give_up: replies in a row that cannot be read, and none before, after which a model's games end; 0 for never.
-        probe: whether to ask each model something small.
+        give_up: replies in a row that are missing or cannot be read, and none before, after which the games of a model,
+            a program or an address end; 0 for never.
+        probe: whether to ask each model something small, and to see that somebody listens at each address.
         patience_s: seconds for which the reply to that is waited for at least.
         logs: folder for the error output of child processes; None lets it through to our own.
         ledger: keeps the budget in the place of this process.

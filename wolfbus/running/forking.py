@@ -256,7 +256,8 @@ def fork(
         cassette: folder to record model replies into.
         replay_cassette: folder to play them from.
         probe: whether to ask each model something small first.
-        give_up: replies in a row that cannot be read, and none before, after which a model's games end; 0 for never.
+        give_up: replies in a row that are missing or cannot be read, and none before, after which the games of a model,
+            a program or an address end; 0 for never.
         announce: called once with how many forks will be played, before anybody is asked.
 
     Returns:

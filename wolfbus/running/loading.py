@@ -234,7 +234,8 @@ class RunOptions:
         resume: go on with what is in the folder.
         trust: run what the file of a folder names that goes on, whoever made it.
         probe: ask each model something small first.
-        give_up: replies in a row that cannot be read, and none before, after which a model's games fail; 0 for never.
+        give_up: replies in a row that are missing or cannot be read, and none before, after which the games of a model,
+            a program or an address fail; 0 for never.
         cassette: folder to record model replies into.
         replay_cassette: folder to play them from.
         quiet: show nothing.

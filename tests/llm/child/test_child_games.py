@@ -104,6 +104,52 @@ def test_the_command_line_seats_a_child_and_keeps_its_error_output(tmp_path):
     assert "bid" in file.read_text().splitlines()
 
 
+@pytest.mark.parametrize(("more", "code"), [((), 1), (("--give-up", "0"), 4)])
+def test_programs_that_never_answer_end_their_game_unless_it_shall_be_played_on_and_then_it_is_spoilt(
+    tmp_path, more, code
+):
+    config = tmp_path / "rules.toml"
+    config.write_text("max_rounds = 2\n")
+    words = ["--players", "exec:false", "--seed", "1", "--game", "g", "--out", ".", "--config", str(config), *more]
+    result = wolfbus(tmp_path, "play", *words, "--quiet")
+    last = json.loads((tmp_path / "g.ndjson").read_text().splitlines()[-1])
+    assert (result.code, last["type"]) == (code, "ended" if more else "stopped")
+    if more:
+        assert "the game is spoilt: too many answers of" in result.out
+    else:
+        (reason,) = [line for line in result.err.splitlines() if "given up" in line]
+        assert reason == f"wolfbus: {last['reason']}"
+        assert reason.startswith(
+            "wolfbus: exec:false is given up: 30 replies in a row could not be had or read, and none before (the last: "
+            "`false` exited with code 1"
+        )
+
+
+def test_a_program_whose_votes_are_all_illegal_is_named_with_the_kind_of_answer_that_it_never_gave(tmp_path):
+    child = command(
+        tmp_path,
+        """
+        for each in asks():
+            stranger = each["kind"] == "vote"
+            say(id=each["id"], bid=each["turn"], text="So it is.", deceptive=False, confidence=0.5, suspicion=0.5,
+                target="Zed" if stranger else (each.get("legal") or [None])[0], word="you")
+    """,
+    )
+    words = ["--players", f"exec:{child}*1,scripted*7", "--seed", "1", "--game", "g", "--out", ".", "--quiet"]
+    result = wolfbus(tmp_path, "play", *words)
+    assert result.code == 0, result.err
+    votes = [
+        event
+        for event in map(json.loads, (tmp_path / "g.ndjson").read_text().splitlines())
+        if event["type"] == "answered" and event["kind"] == "vote" and event.get("outcome") == "defaulted"
+    ]
+    seat = votes[0]["seat"]
+    assert f"none of {len(votes)} votes asked of {seat} could be used" in result.out
+    report = wolfbus(tmp_path, "report", "g.ndjson", "--no-cache")
+    assert report.code == 0, report.err
+    assert re.search(rf"none of {len(votes)} votes asked of exec:\S+ could be used", report.out)
+
+
 LISTENER = """
     with open(os.path.join(sys.argv[1], str(os.getpid())), "w") as heard:
         for line in sys.stdin:

@@ -294,7 +294,7 @@ def test_a_person_whose_input_has_ended_plays_from_the_command_line_and_is_told_
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
         words = ["--players", "human,scripted*7", "--seed", "4", "--json", "--out", str(tmp_path)]
-        assert cli.run(["play", *words]) == 0
+        assert cli.run(["play", *words]) == cli.SPOILT
     output = capsys.readouterr()
     assert '"rounds"' in output.out
     assert output.err.count("Your input has ended") == 1

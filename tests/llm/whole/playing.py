@@ -13,6 +13,7 @@ from players.llm.provider import Failure, ProviderReply, Request
 from tests.golden.running import Said, wolfbus
 from tests.llm.scripted import ScriptedProvider
 from tests.proving import Proof, prove
+from wolfbus.cli import SPOILT
 
 Script = Callable[[Request], ProviderReply | Failure | float]
 """What comes of a request; a number is seconds that pass before an obliging reply."""
@@ -79,10 +80,10 @@ def proven(record: Path) -> Proof:
     return proof
 
 
-def played(folder: Path, *words: str, **more: Any) -> Proof:
-    """Play a game to its end, and prove its record."""
+def played(folder: Path, *words: str, spoilt: bool = False, **more: Any) -> Proof:
+    """Play a game to its end, spoilt or not, and prove its record."""
     result, record = play(folder, *words, **more)
-    assert result.code == 0, result.err
+    assert result.code == (SPOILT if spoilt else 0), result.err
     return proven(record)
 
 

@@ -102,7 +102,7 @@ def test_a_fifth_of_requests_failing_costs_time_and_not_the_game(tmp_path: Path)
 def test_a_server_that_dies_in_the_middle_leaves_a_finished_game_that_says_so(tmp_path: Path) -> None:
     dead = Failure("connection", f"{URL}: connection refused", again=True)
     with scripted(lambda request: dead if len(provider.requests) > 60 else obliging(request)) as provider:
-        proof = played(tmp_path, endpoint="attempts = 2\npatience = 0.1")
+        proof = played(tmp_path, endpoint="attempts = 2\npatience = 0.1", spoilt=True)
     failed = [event for event in proof.of("answered") if event.fault == "failed"]
     assert failed
     assert all(event.outcome == "defaulted" and URL in event.note for event in failed)
@@ -190,7 +190,8 @@ def test_a_game_of_which_nothing_can_be_read_ends_with_the_reason_in_its_record(
     with scripted(lambda _request: BABBLE) as provider:
         result, record = play(tmp_path)
     (reason,) = [line for line in result.err.splitlines() if "given up" in line]
-    why = "30 replies in a row could not be read, and none before (the last: the reply is a web page, not an answer)"
+    cause = "the last: the reply is a web page, not an answer"
+    why = f"30 replies in a row could not be had or read, and none before ({cause})"
     assert reason == f"wolfbus: m at {URL} is given up: {why}; --give-up 0 plays on all the same"
     assert (result.code, result.out) == (1, "")
     last = json.loads(record.read_text().splitlines()[-1])
@@ -210,7 +211,7 @@ def test_a_study_counts_each_game_that_failed_so_and_tries_it_once_more_when_res
     assert came.returncode == 1
     assert "wolfbus: 4 of 4 games failed; try them again with: wolfbus run --resume --out" in came.stderr
     assert came.stderr.rstrip().endswith(" --give-up 25")
-    assert "25 replies in a row could not be read" in came.stdout
+    assert "25 replies in a row could not be had or read" in came.stdout
     failed = manifest(out)
     assert [game["state"] for game in failed["games"]] == ["failed"] * 4
     assert all("given up" in game["error"] for game in failed["games"])

@@ -29,7 +29,8 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.mark.parametrize("case", TABLES["choice"], ids=lambda case: case["name"])
 def test_a_reply_without_text_is_a_default_that_says_why(tmp_path: Path, server: ScriptedServer, case: dict[str, Any]):
     server.plan(default=Step(json.dumps({"choices": [case["choice"]]}).encode()))
-    proof = played(tmp_path, "--give-up", "0", players="llm:m*1,scripted*7", url=server.url)
+    spoilt = case["fault"] == "error"
+    proof = played(tmp_path, "--give-up", "0", players="llm:m*1,scripted*7", url=server.url, spoilt=spoilt)
     seats = {call.seat for call in proof.of("model_call")}
     answers = [event for event in proof.of("answered") if event.seat in seats]
     assert {(event.outcome, event.fault) for event in answers} == {("defaulted", case["fault"])}

@@ -12,9 +12,9 @@ from wolfbus.files.document import Cell, Row, TableBlock, TableColumn, written
 from wolfbus.files.formats import percent
 from wolfbus.files.printable import counted, name_of, printable, shortened
 from wolfbus.game.roles import FACTS, team_of
-from wolfbus.game.vocabulary import ROLES, SCRIPTS
+from wolfbus.game.vocabulary import ROLES, SCRIPTS, Kind
 from wolfbus.knowledge.departure import WAYS
-from wolfbus.messages.defaults import is_silenced, spoilt_in_words
+from wolfbus.messages.defaults import is_silenced, never_given, spoilt_in_words
 from wolfbus.messages.events import AnyAnswered, Ended, Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.served import ServedModels, served_in_words
@@ -62,6 +62,8 @@ class GameEnding:
         # lies are those of the measurements: found in the words of statements
         self._fold = BeatFold(EVERYTHING, WordClaims()) if beats else None
         self._requests: Counter[str] = Counter()
+        # of each seat, by kind: answers that are defaults, and those asked for
+        self._kinds: dict[str, tuple[Counter[Kind], Counter[Kind]]] = {}
         self._brain_of: dict[str, str] = {}
 
     def feed(self, recorded: Recorded) -> None:
@@ -84,7 +86,11 @@ class GameEnding:
     def _count(self, event: AnyAnswered) -> None:
         if is_silenced(event):
             return
-        self._requests[event.seat] += event.outcome != "declined"
+        if event.outcome != "declined":
+            self._requests[event.seat] += 1
+            kinds = self._kinds.setdefault(event.seat, (Counter(), Counter()))
+            kinds[0][event.kind] += event.outcome != "accepted"
+            kinds[1][event.kind] += 1
         self.judgements += event.kind == "assess_other" and event.outcome == "accepted"
         brain = self._brain_of.get(event.seat, "")
         empty = {"replies": 0, "declined": 0, "defaulted": 0, "timed_out": 0, "faults": Counter()}
@@ -98,14 +104,17 @@ class GameEnding:
             self._notes.setdefault(brain, Counter())[event.note] += 1
 
     def warnings(self) -> list[str]:
-        """Return a line for each brain of whose answers any is missing, with why; if the game is spoilt; if another
-        model answered than was asked, or not the same all the time.
+        """Return a line for each brain of whose answers any is missing, with why; what kind of answer a seat never
+        gave; if the game is spoilt; if another model answered than was asked, or not the same all the time.
         """
         from analytics.report.caveats import missing_answers
 
         by_brain = {brain: {"overall": counts} for brain, counts in self.brains.items()}
         reasons = {brain: printable(notes.most_common(1)[0][0], _REASON) for brain, notes in self._notes.items()}
         lines = missing_answers({"repair": {"by_brain": by_brain}}, reasons, bearable=0.0)
+        for seat, (defaults, answers) in self._kinds.items():
+            if self._brain_of.get(seat, "").partition(":")[0] not in SCRIPTS:
+                lines += filter(None, [never_given(name_of(seat), defaults, answers)])
         if self.ended is not None and self.ended.spoilt:
             lines.append(f"the game {spoilt_in_words(self.ended.spoilt)}")
         return [*lines, *(printable(line, _REASON) for line in served_in_words(self._served.answered))]

@@ -16,14 +16,9 @@ from rich.text import Text
 
 from wolfbus.cli.terminal.panels import FAINT, STRONG, Lines, chronicle, fit, line, matrix, players, transcript
 from wolfbus.cli.terminal.standing import Following, Standing
-from wolfbus.cli.terminal.wording import (
-    ASKED_FOR,
-    names_of,
-    over_in_words,
-    rejections_in_words,
-    usage_in_words,
-)
+from wolfbus.cli.terminal.wording import names_of, over_in_words, rejections_in_words, usage_in_words
 from wolfbus.files.printable import counted, name_of, printable
+from wolfbus.game.roles import ASKED_FOR
 from wolfbus.record.line import Recorded
 
 _GAP: Final = 3

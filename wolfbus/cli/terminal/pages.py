@@ -11,7 +11,7 @@ from wolfbus.cli.terminal.standing import Standing
 from wolfbus.cli.terminal.wording import names_of
 from wolfbus.errors import ConfigError
 from wolfbus.files.printable import NOTE_SHOWN, counted, in_plain_words, name_of, printable, spoken, told_apart
-from wolfbus.game.roles import ACTS
+from wolfbus.game.roles import ACTS, ASKED_FOR
 from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.knowledge.departure import WAYS, departure, departure_in_words
 from wolfbus.knowledge.view import OwnAnswer, OwnJudgement, SeatView
@@ -34,7 +34,7 @@ def state_page(standing: Standing) -> str:
     """Return everything about a game at one point; researchers only."""
     opening = wording.opening_lines(standing.opened)[:1] if standing.opened is not None else ()
     rule = f"alpha {standing.config.alpha:g}, prior {standing.config.prior:g}"
-    awaited = (f"{wording.ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in standing.waiting.items())
+    awaited = (f"{ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in standing.waiting.items())
     waiting = "; ".join(awaited)
     transcript = [line for beat in standing.beats for line in _beat(standing, beat)]
     if standing.night is not None:

@@ -14,8 +14,7 @@ from wolfbus.cli.terminal.standing import AnswerSums
 from wolfbus.files.formats import listed
 from wolfbus.files.printable import NOTE_SHOWN, counted, name_of, printable, shortened
 from wolfbus.game.config import GameConfig
-from wolfbus.game.roles import ACTS
-from wolfbus.game.vocabulary import Ending, Kind, Outcome, Winner
+from wolfbus.game.vocabulary import Ending, Outcome, Winner
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call
 from wolfbus.messages.events import Opened
@@ -43,17 +42,6 @@ ENDINGS: Final[dict[Ending, str]] = {
     "wolves_reach_parity": "they are as many as the others",
     "max_rounds": "the last round is over",
 }
-ASKED_FOR: Final[dict[Kind, str]] = {
-    "bid": "bid",
-    "speak": "statement",
-    "assess_own": "self-label",
-    "assess_other": "judgement",
-    "vote": "vote",
-    **{kind: act.noun for kind, act in ACTS.items()},
-    "whisper": "whisper",
-}
-"""What each kind of request asks for, in the singular."""
-
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("accepted", "defaulted", "timed_out", "declined")
 
 
