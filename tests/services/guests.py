@@ -271,7 +271,12 @@ class Moderating(Running):
         super().__init__(lambda *services: int(moderate(service_settings, *services, self.results.put).failed))
 
     def result(self, timeout: float = 60.0) -> GameReport:
-        wait_until(lambda: not self.results.empty() or self.ended, timeout)
+        try:
+            wait_until(lambda: not self.results.empty() or self.ended, timeout)
+        except AssertionError:
+            raise AssertionError(
+                f"no game ended within {timeout:g} s; the service is in state {self.health.state}"
+            ) from None
         if self.error is not None:
             raise self.error
         return self.results.get_nowait()

@@ -212,7 +212,7 @@ def open_brain_context(
         PlayerError: a model that does not answer.
         CassetteError: a cassette that cannot be opened.
     """
-    from players.spec import BrainContext, check
+    from players.spec import ADDRESS, BrainContext, check
 
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
@@ -236,7 +236,8 @@ def open_brain_context(
             click.echo(f"wolfbus: {cassette} holds {replies} already; equal questions get them, not new ones", err=True)
         brain_context.check(brains)
         if probe:
-            with _notice_if_slow(brain_context.models_of(brains)):
+            addresses = [brain for brain in dict.fromkeys(brains) if brain.startswith(ADDRESS)]
+            with _notice_if_slow(brain_context.models_of(brains), addresses):
                 brain_context.probe(brains, patience_s)
         yield brain_context
 
@@ -270,11 +271,14 @@ def calls_of(brain_context: BrainContext | None) -> CallsSoFar:
 
 
 @contextlib.contextmanager
-def _notice_if_slow(models: Sequence[Model]) -> Iterator[None]:
-    names = ", ".join(model.model for model in models)
-    notice = threading.Timer(
-        2.0, click.echo, (f"wolfbus: waiting for {names} to answer a first small question",), {"err": True}
-    )
+def _notice_if_slow(models: Sequence[Model], addresses: Sequence[str]) -> Iterator[None]:
+    awaited = [f"{', '.join(model.model for model in models)} to answer a first small question"] if models else []
+    awaited += [f"{', '.join(addresses)} to listen"] if addresses else []
+    if not awaited:
+        yield
+        return
+    words = f"wolfbus: waiting for {' and for '.join(awaited)}"
+    notice = threading.Timer(2.0, click.echo, (words,), {"err": True})
     notice.daemon = True
     notice.start()
     try:
