@@ -19,7 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from players.llm.keys import quiet_client_logs, without_key
 from players.llm.providers.openai import MOST_REDIRECTS, RedirectRefused, target_of
-from players.llm.settings import checked_url, origin_of
+from players.llm.settings import USUAL_PORTS, checked_url, origin_of
 from players.program.protocol import LONGEST, ask_message, failed, read_reply, unusable
 from wolfbus.actors.closable import Closable
 from wolfbus.agent import NO_ANSWER, Agent, Answer
@@ -84,7 +84,7 @@ class AddressedAgent(Closable):
             PlayerError: nobody does; one clear line.
         """
         parts = urlsplit(self.url)
-        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+        port = parts.port or USUAL_PORTS[parts.scheme]
         patience = Patience(seconds, _PAUSES, begun=True)
         while True:
             try:

@@ -164,6 +164,11 @@ def _check_name(name: str) -> None:
     raise ConfigError(f"no brain is called {name!r}; {hint}{_CHOICES}")
 
 
+def addresses_of(brains: Iterable[str]) -> list[str]:
+    """Return the different addresses of agents that some brain specs name."""
+    return [brain for brain in dict.fromkeys(brains) if brain.startswith(ADDRESS)]
+
+
 class BrainContext(Closable):
     """What the brains of a process share: models and the way to them, a folder for logs. Made when a brain needs it.
 
@@ -272,7 +277,7 @@ class BrainContext(Closable):
             PlayerError: one does not answer; one clear line.
         """
         brains = tuple(brains)
-        for url in dict.fromkeys(brain for brain in brains if brain.startswith(ADDRESS)):
+        for url in addresses_of(brains):
             self.addressed(url).reach(max(patience_s, _LISTEN_S))
         with self._hint_at_models_file(brains := tuple(brains)):
             if models := self.models_of(brains):

@@ -87,7 +87,8 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None, be
         if brain.partition(":")[0] in SCRIPTS:
             continue
         by_kind = {kind: _asked_and_missing(row) for kind, row in tables.get("by_kind", {}).items()}
-        answers, absent = ({kind: pair[place] for kind, pair in by_kind.items()} for place in (0, 1))
+        answers = {kind: number for kind, (number, _) in by_kind.items()}
+        absent = {kind: number for kind, (_, number) in by_kind.items()}
         never = never_given(names[brain], absent, answers)
         row = tables["overall"]
         requests, missing = _asked_and_missing(row)

@@ -62,7 +62,7 @@ _OUR_HEADERS: Final = frozenset({"host", "connection", "content-length", "conten
 KEY_SOURCES: Final = ("key_env", "key_command", "key_file")
 """Fields of an endpoint that say where its key is; one of them at most."""
 
-_PORTS: Final = {"http": 80, "https": 443}
+USUAL_PORTS: Final = {"http": 80, "https": 443}
 
 
 def checked_url(url: str) -> str:
@@ -94,10 +94,10 @@ def origin_of(url: str) -> str | None:
         port = parts.port
     except ValueError:
         return None
-    if parts.scheme not in _PORTS or not parts.hostname or not parts.hostname.isprintable():
+    if parts.scheme not in USUAL_PORTS or not parts.hostname or not parts.hostname.isprintable():
         return None
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    usual = port is None or port == _PORTS[parts.scheme]
+    usual = port is None or port == USUAL_PORTS[parts.scheme]
     return f"{parts.scheme}://{host}" if usual else f"{parts.scheme}://{host}:{port}"
 
 

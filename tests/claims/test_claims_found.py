@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.claims.scores import right_and_wrong
 from wolfbus.claims.hearing import claims_in
+from wolfbus.claims.pieces import pieces_of
 from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim, StanceClaim
 
 SPEAKER = "Ana"
@@ -107,6 +108,14 @@ def test_the_time_that_anything_takes_grows_with_its_length_and_no_faster(piece)
 
     # four times the words take four times as long, and sixteen times if a search is quadratic in them
     assert spent(6_000) < 10 * max(spent(1_500), 0.001)
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_long_text_is_read_whole_and_never_more_of_it_at_once_than_that(piece):
+    text = (piece * (60_000 // len(piece) + 1))[:60_000]
+    pieces = list(pieces_of(text))
+    assert "".join(pieces) == text
+    assert max(map(len, pieces)) <= 6_000
 
 
 def test_what_a_long_statement_says_is_heard_to_its_end_sentence_by_sentence():

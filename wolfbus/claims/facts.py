@@ -17,7 +17,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from wolfbus.claims import verdict
 from wolfbus.claims.hearing import claims_in
-from wolfbus.claims.pieces import pieces_of
+from wolfbus.claims.pieces import SENTENCE_END, pieces_of
 from wolfbus.files.package_data import Lines, PackageData, read_data
 from wolfbus.game.roles import ACTS, FACTS, ROLE_WORDS
 from wolfbus.game.vocabulary import Kind
@@ -30,8 +30,6 @@ FactKind: TypeAlias = Literal["living", "role", "turn"]
 """Who has left and who lives; who is what, and what was done at night; which day it is, and whose turn."""
 
 FACT_KINDS: Final[tuple[FactKind, ...]] = ("living", "role", "turn")
-
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 
 class StatedFact(NamedTuple):
@@ -110,7 +108,7 @@ def facts_in(text: str, moment: Moment, *, private: bool) -> list[StatedFact]:
     """
     names = tuple(moment.facts.roles)
     facts: list[StatedFact] = []
-    sentences = (_SENTENCE_END.split(piece.replace("’", "'")) for piece in pieces_of(text))
+    sentences = (SENTENCE_END.split(piece.replace("’", "'")) for piece in pieces_of(text))
     for sentence in chain.from_iterable(sentences):
         lower = sentence.lower()
         tells = _pattern("hint").search(lower)

@@ -132,18 +132,20 @@ def _confirmed(words: StatementWords, place: int) -> tuple[int, int] | None:
 def _no_villager(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield whom the words around a place call no villager, and so a Werewolf: "Raj can't be town"."""
     word = words.word(place)
-    fitting = {
-        "not_town": words.in_class(place, "no_wolf"),
-        "not_villager": word.startswith("not_") and words.in_class(place, "condemned"),
-        "no_way_not": word == "werewolf",
-    }
-    for table in (table for table, fits in fitting.items() if fits):
-        match = words.near(place, table)
-        if match is not None and meant(words, match.start(), hedged=True) and not taken_back(words, place + 1):
-            for index in range(*match.span("who")):
-                target = statement.referred(words, index)
-                if target is not None and target != words.speaker:
-                    yield _has_role(target, "Werewolf", opinion=True)
+    if words.in_class(place, "no_wolf"):
+        table = "not_town"
+    elif word.startswith("not_") and words.in_class(place, "condemned"):
+        table = "not_villager"
+    elif word == "werewolf":
+        table = "no_way_not"
+    else:
+        return
+    match = words.near(place, table)
+    if match is not None and meant(words, match.start(), hedged=True) and not taken_back(words, place + 1):
+        for index in range(*match.span("who")):
+            target = statement.referred(words, index)
+            if target is not None and target != words.speaker:
+                yield _has_role(target, "Werewolf", opinion=True)
 
 
 def _cleared(words: StatementWords, place: int) -> Iterator[FoundClaim]:

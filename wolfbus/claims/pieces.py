@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from wolfbus.claims.words import LONGEST
-
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+"""What parts sentences."""
+_LONGEST: Final = 6_000
 
 
 def pieces_of(text: str) -> Iterator[str]:
@@ -16,9 +16,9 @@ def pieces_of(text: str) -> Iterator[str]:
     anywhere. What is in one piece is not looked at in the light of another.
     """
     start = 0
-    while len(text) - start > LONGEST:
-        window = text[start : start + LONGEST]
-        end = max((match.end() for match in _SENTENCE_END.finditer(window)), default=0) or window.rfind(" ") + 1
-        yield window[: end or LONGEST]
-        start += end or LONGEST
+    while len(text) - start > _LONGEST:
+        window = text[start : start + _LONGEST]
+        end = max((match.end() for match in SENTENCE_END.finditer(window)), default=0) or window.rfind(" ") + 1
+        yield window[: end or _LONGEST]
+        start += end or _LONGEST
     yield text[start:]

@@ -79,12 +79,19 @@ def likened(words: StatementWords, place: int) -> Iterator[FoundClaim]:
         return
     is_named = "who" in match.groupdict()
     targets = words.players(*match.span("who")) if is_named else _whose_ways(words, begin + 1)
-    is_of_others = any(words.in_class(one, "third_person", "their") for one, _ in words.back(place))
-    if not targets and not is_of_others and (called := words.near(place, "called_later")) is not None:
-        targets = [words.player(called.start("who"))]
+    if not targets:
+        targets = _called_behind(words, place)
     for target in targets:
         if target is not None and target != words.speaker:
             yield FoundClaim("accusation", target, "Werewolf", opinion=True)
+
+
+def _called_behind(words: StatementWords, place: int) -> list[int | None]:
+    """Return who is spoken to behind a place, if the sentence tells of nobody else: "that is a wolf move, Raj"."""
+    called = words.near(place, "called_later")
+    if called is None or any(words.in_class(one, "third_person", "their") for one, _ in words.back(place)):
+        return []
+    return [words.player(called.start("who"))]
 
 
 def _of_a_helper(words: StatementWords, place: int) -> bool:

@@ -19,8 +19,6 @@ from wolfbus.knowledge.marks import FIRST_MARK, LAST_MARK, MARK, MARKS, marked
 from wolfbus.messages.base import SeatName
 
 _SINGULAR: Final = {facts.plural.lower(): role.lower() for role, facts in FACTS.items()}
-LONGEST: Final = 6_000
-"""Characters of a statement that are read."""
 CUT: Final = "\ufffc"
 """Stands where a quotation was."""
 STOPS: Final = frozenset(".?!")
@@ -193,7 +191,7 @@ def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[st
     the same.
     """
     composed = tuple(unicodedata.normalize("NFC", name) for name in names)
-    text = unicodedata.normalize("NFC", text[:LONGEST].replace(CUT, "")).translate(_HYPHENS)
+    text = unicodedata.normalize("NFC", text.replace(CUT, "")).translate(_HYPHENS)
     words = marked(_one_by_one(text, composed), _spellings(composed)).translate(_PLAIN).lower().strip()
     words = _ABBREVIATED.sub(r"\1", _TITLE.sub("", words))
     words = _INNER.sub(" !_ ", _MENTION.sub("", words))

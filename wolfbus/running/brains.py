@@ -212,7 +212,7 @@ def open_brain_context(
         PlayerError: a model that does not answer.
         CassetteError: a cassette that cannot be opened.
     """
-    from players.spec import ADDRESS, BrainContext, check
+    from players.spec import BrainContext, addresses_of, check
 
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
@@ -236,8 +236,7 @@ def open_brain_context(
             click.echo(f"wolfbus: {cassette} holds {replies} already; equal questions get them, not new ones", err=True)
         brain_context.check(brains)
         if probe:
-            addresses = [brain for brain in dict.fromkeys(brains) if brain.startswith(ADDRESS)]
-            with _notice_if_slow(brain_context.models_of(brains), addresses):
+            with _notice_if_slow(brain_context.models_of(brains), addresses_of(brains)):
                 brain_context.probe(brains, patience_s)
         yield brain_context
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -61,9 +61,9 @@ class GameEnding:
         self.brains: dict[str, dict[str, Any]] = {}
         # lies are those of the measurements: found in the words of statements
         self._fold = BeatFold(EVERYTHING, WordClaims()) if beats else None
-        self._requests: Counter[str] = Counter()
-        # of each seat, by kind: answers that are defaults, and those asked for
-        self._kinds: dict[str, tuple[Counter[Kind], Counter[Kind]]] = {}
+        # of each seat, by kind: answers that were asked for, and those of them that are defaults
+        self._answers: defaultdict[str, Counter[Kind]] = defaultdict(Counter)
+        self._defaults: defaultdict[str, Counter[Kind]] = defaultdict(Counter)
         self._brain_of: dict[str, str] = {}
 
     def feed(self, recorded: Recorded) -> None:
@@ -87,10 +87,8 @@ class GameEnding:
         if is_silenced(event):
             return
         if event.outcome != "declined":
-            self._requests[event.seat] += 1
-            kinds = self._kinds.setdefault(event.seat, (Counter(), Counter()))
-            kinds[0][event.kind] += event.outcome != "accepted"
-            kinds[1][event.kind] += 1
+            self._answers[event.seat][event.kind] += 1
+            self._defaults[event.seat][event.kind] += event.outcome != "accepted"
         self.judgements += event.kind == "assess_other" and event.outcome == "accepted"
         brain = self._brain_of.get(event.seat, "")
         empty = {"replies": 0, "declined": 0, "defaulted": 0, "timed_out": 0, "faults": Counter()}
@@ -112,9 +110,9 @@ class GameEnding:
         by_brain = {brain: {"overall": counts} for brain, counts in self.brains.items()}
         reasons = {brain: printable(notes.most_common(1)[0][0], _REASON) for brain, notes in self._notes.items()}
         lines = missing_answers({"repair": {"by_brain": by_brain}}, reasons, bearable=0.0)
-        for seat, (defaults, answers) in self._kinds.items():
+        for seat, answers in self._answers.items():
             if self._brain_of.get(seat, "").partition(":")[0] not in SCRIPTS:
-                lines += filter(None, [never_given(name_of(seat), defaults, answers)])
+                lines += filter(None, [never_given(name_of(seat), self._defaults[seat], answers)])
         if self.ended is not None and self.ended.spoilt:
             lines.append(f"the game {spoilt_in_words(self.ended.spoilt)}")
         return [*lines, *(printable(line, _REASON) for line in served_in_words(self._served.answered))]
@@ -155,7 +153,7 @@ class GameEnding:
         seats = [seat for seat in last.seats if self._brain_of.get(seat.name, "").partition(":")[0] not in _BUILT_IN]
         for seat in seats if len(seats) <= 2 else ():
             brain = shortened(self._brain_of[seat.name], 32)
-            requests = self._requests[seat.name]
+            requests = self._answers[seat.name].total()
             answers = f"it was asked {counted(requests, 'time')}" if requests else "it was never asked"
             fate = "lived to the end"
             if seat.left is not None and seat.left_round is not None:
