@@ -37,6 +37,7 @@ class Guest:
         was_asked: set once it was asked something.
         asks: how often it answered each request.
         deliveries: what games delivered to it.
+        heartbeat: seconds between two times that it says ``join``; unless given, what the house asks for.
         gate: no question is answered before it is set.
         slow_s: seconds that every answer takes.
         forgetting: whether the bus may lose what was said, so that a request may have to be answered anew.
@@ -71,11 +72,12 @@ class Guest:
         self._forgetting, self._silent, self._answers = forgetting, silent, answers
         self._slow_s = slow_s
         self._bus = open_bus(url)
-        self._heartbeat = heartbeat
+        self._heartbeat, self._beats_as_asked = heartbeat, heartbeat is None
+        self._joined_at = time.monotonic()
         self._knocks = knock
         self._sent = self._joined = 0
         self._started = max(int(time.time() * 1000), int(self._bus.last_id(self.out).split("-")[0]) + 1)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._seen: str | None = None
         self._seats: dict[tuple[str, str], tuple[SeatView, ScriptedBrain]] = {}
         self._answered: dict[str, str] = {}
@@ -98,7 +100,7 @@ class Guest:
 
     def join(self, **other: Any) -> None:
         self.say(self.message(**other))
-        self._joined = self._sent
+        self._joined, self._joined_at = self._sent, time.monotonic()
 
     def knock(self, **other: Any) -> None:
         self._bus.post(streams.lobby(HOUSE), Entry(encode(self.message(**other)), "join", self.name))
@@ -122,7 +124,11 @@ class Guest:
                 return message
 
     def leave(self, reason: str = "", *, failed: bool = False) -> None:
-        self.say(Leave(agent=self.name, instance=self.instance, reason=reason, failed=failed))
+        # no word of being here may follow it
+        with self._lock:
+            if self._beats_as_asked:
+                self._heartbeat = None
+            self.say(Leave(agent=self.name, instance=self.instance, reason=reason, failed=failed))
 
     def close(self, *, leave: bool = False) -> None:
         if leave:
@@ -149,10 +155,12 @@ class Guest:
                     self.join()
 
     def _read(self) -> None:
-        for _, entries in self._reader.read(self._heartbeat or 60.0) or [("", [])]:
+        for _, entries in self._reader.read(self._heartbeat or 60.0):
             for entry in entries:
                 self._take(entry)
-            if self._heartbeat is not None and not self._closed:
+        with self._lock:
+            late = self._heartbeat is not None and time.monotonic() - self._joined_at >= self._heartbeat
+            if late and not self._closed:
                 self.join()
 
     def _take(self, entry: Entry) -> None:
@@ -164,6 +172,8 @@ class Guest:
         self.inbox.put(message)
         if isinstance(message, RollCall):
             self.join()
+        elif isinstance(message, Welcome) and self._beats_as_asked:
+            self._heartbeat = message.again_s
 
     def _play(self, delivery: Delivery) -> None:
         self.deliveries.append(delivery)

@@ -203,7 +203,7 @@ def test_an_agent_that_is_away_is_not_seated(stage, caplog):
     # its name stands in the lobby, and its word on its stream; nobody answers the roll call
     service = stage.moderate(heartbeat_s=0.1, games=1)
     wait_until(lambda: nobody in caplog.messages)
-    (silent,) = stage.guests("silent", seats=4)
+    (silent,) = stage.guests("silent", seats=4, heartbeat=60.0)
     wait_until(lambda: any("4 of 5 seats covered by silent" in message for message in caplog.messages))
     wait_until(lambda: caplog.messages[-1] == nobody)
     stage.guests("late", seats=4, heartbeat=0.05)
