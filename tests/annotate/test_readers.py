@@ -187,6 +187,20 @@ def test_annotations_of_another_record_are_refused_by_file_and_statement(place, 
     assert place.file().read_bytes() == before
 
 
+def test_no_statement_is_annotated_of_a_game_that_may_be_gone_on_with(place):
+    (place.folder / "study" / "study.json").unlink()
+    (place.folder / "study" / "journal.jsonl").unlink()
+    record = min((place.folder / "study" / "records").glob("*.ndjson"))
+    lines = record.read_bytes().splitlines(keepends=True)
+    record.write_bytes(b"".join(lines[: len(lines) // 2]))
+    said = place.read("spy", "--no-probe")
+    assert said.code == 0, said.err
+    assert "1 game not ended: what was said there is left out" in said.err
+    games = {each["game"] for each in place.statements}
+    assert record.stem in games
+    assert {line["game"] for line in place.lines()[1:]} == games - {record.stem}
+
+
 @pytest.mark.parametrize(("damage", "says"), [
     (lambda lines: [b"{}", *lines[1:]], "line 1: no annotation of wolfbus"),
     (lambda lines: [*lines, lines[1]], "stands there twice"),

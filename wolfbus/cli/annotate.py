@@ -108,8 +108,10 @@ def annotate(
     from analytics.annotations.sheets import export, sampled, take_in
     from wolfbus.running.annotating import statements_of
 
-    items, problems = statements_of(study)
+    items, problems, unfinished = statements_of(study)
     print_problems(problems)
+    if unfinished:
+        click.echo(f"wolfbus: {counted(unfinished, 'game')} not ended: what was said there is left out", err=True)
     if private:
         items = [item for item in items if item.thought]
     if not items:

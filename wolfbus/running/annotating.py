@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from players.spec import BrainContext
 
 
-def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote]]:
-    """Return the statements of a study, or of any folder of records or logs, and the files with which something is
-    wrong.
+def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote], int]:
+    """Return the statements of a study, or of any folder of records or logs; the files with which something is wrong;
+    and how many games were left out because their records do not end: one that is gone on with would be another record,
+    whose annotations are of the one before.
 
     Raises:
         RecordError: there is nothing to read; or annotations that are there are of other records.
@@ -42,7 +43,11 @@ def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote]]:
     """
     items: list[Passage] = []
     problems: list[FileNote] = []
+    unfinished = 0
     for note, rows in each_game([folder], keep_text=True):
+        if rows is not None and not rows.finished and not note.published:
+            unfinished += 1
+            continue
         if note.problem is not None:
             problems.append(note)
         if rows is not None:
@@ -50,7 +55,7 @@ def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote]]:
             if beside.resolve() != folder.resolve():
                 raise ConfigError(f"{folder}: annotations of {note.path} are kept with {beside}; annotate that folder")
             items += passages_of(rows, note.head)
-    return items, problems
+    return items, problems, unfinished
 
 
 def header_of(model: Model, *, private: bool) -> Header:
