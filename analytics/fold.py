@@ -15,7 +15,7 @@ from wolfbus.game.vocabulary import Outcome, Reading
 from wolfbus.knowledge.audience import PrivateThoughts
 from wolfbus.knowledge.departure import DEPARTING, departure
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
+from wolfbus.messages.calls import ModelCall, PromptAddition
 from wolfbus.messages.content import Ballot, Speech, StatementNumber
 from wolfbus.messages.defaults import is_silenced
 from wolfbus.messages.events import (
@@ -246,7 +246,7 @@ class GameFold:
             thought=event.thought,
         )
 
-    def _prompt(self, event: PromptAddition | Segment) -> None:
+    def _prompt(self, event: PromptAddition) -> None:
         self._prompts.add(event)
 
     def _note_places(self, event: Asked) -> None:
@@ -427,7 +427,6 @@ class GameFold:
         **dict.fromkeys(DEPARTING, _leave),
         Dawn: _dawn,
         PromptAddition: _prompt,
-        Segment: _prompt,
         ModelCall: _call,
         Ended: _end,
     }

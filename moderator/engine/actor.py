@@ -27,7 +27,7 @@ from moderator.engine.context import (
 from moderator.engine.deadlines import RequestClock
 from moderator.engine.reexecution import GameSoFar, read_back
 from moderator.engine.referee import OpenRequest, seat_of
-from moderator.engine.reports import SideEvent
+from moderator.engine.reports import Reported
 from moderator.rules.game import Step
 from moderator.rules.table import Answers
 from wolfbus.actors import PooledActor, Timer, tell_if_alive
@@ -39,7 +39,7 @@ from wolfbus.files.printable import error_in_words
 from wolfbus.game.vocabulary import KINDS
 from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.base import slim
-from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Rejected, Stopped
+from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Ended, Rejected, Stopped
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
 
@@ -93,7 +93,7 @@ class ModeratorActor(PooledActor):
         self._newcomers: dict[str, None] = {}
         self._answers: dict[int, Answers] = {}
         self._waits_for: tuple[int, ...] = ()
-        self._side_events: list[SideEvent] = []
+        self._reported: list[Reported] = []
         self._deadlines = RequestClock(context.timers, partial(tell_if_alive, self.actor_ref, Expired()))
         self._landing: _Landing | None = None
         self._stop_reason: WolfError | None = None
@@ -190,12 +190,12 @@ class ModeratorActor(PooledActor):
     def _receive(self, message: Incoming) -> None:
         for entry in message.entries:
             for verdict in self._referee.receive(message.agent, entry):
-                if verdict.type == "answered":
+                if isinstance(verdict, Answered):
                     self._add_answer(verdict)
-                elif verdict.type == "rejected":
+                elif isinstance(verdict, Rejected):
                     self._reject(verdict)
                 else:
-                    self._side_events.append(verdict)
+                    self._reported.append(verdict)
         self._received[message.agent] = message.upto
         self._advance()
 
@@ -209,7 +209,7 @@ class ModeratorActor(PooledActor):
             note = f"{rejected.note} (the last of this sender to be recorded; further ones are dropped)"
             rejected = rejected.model_copy(update={"note": note})
         if count <= REJECTED_PER_SENDER:
-            self._side_events.append(rejected)
+            self._reported.append(rejected)
 
     def _add_answer(self, answer: AnyAnswered) -> None:
         self._presence.note_answer(answer)
@@ -236,7 +236,7 @@ class ModeratorActor(PooledActor):
 
     def _commit(self, step: Step) -> None:
         shorten = self._referee.reports.shortener.shorten
-        reports, self._side_events = shorten(self._side_events, step.events, self._answers.values())
+        reports, self._reported = shorten(self._reported, step.events, self._answers.values())
         events: tuple[AnyEvent, ...] = (*reports, *step.events)
         requests: list[OpenRequest] = []
         for event in events:

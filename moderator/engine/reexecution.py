@@ -20,14 +20,14 @@ from wolfbus.files.canonical import canonical
 from wolfbus.game.config import GameConfig
 from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
+from wolfbus.messages.calls import ModelCall, PromptAddition
 from wolfbus.messages.codec import plain, unpack
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Asking, Ended, Opened, Rejected, Stopped
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, parse_flat, seal
 from wolfbus.record.prompts import SegmentCheck
 
-SIDE_EVENTS: Final = frozenset({"rejected", "segment", "prompt_text", "model_call"})
+SIDE_EVENTS: Final = frozenset({"rejected", "prompt_text", "model_call"})
 """Types of events that stand beside the game: without them it is the same."""
 
 
@@ -90,7 +90,7 @@ class Verifier:
             self._open(event, line)
         elif isinstance(event, Stopped):
             self.stopped = event.reason
-        elif isinstance(event, Rejected | Segment | PromptAddition | ModelCall):
+        elif isinstance(event, Rejected | PromptAddition | ModelCall):
             # they stand beside the game; but prompt text must be what its name says, and calls name what is there
             self._segments.check(event, line)
         elif self._expected:

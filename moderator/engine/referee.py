@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from moderator.engine.questions import LostSteps, Questions
-from moderator.engine.reports import REPORTS, Reports
+from moderator.engine.reports import REPORTS, Reported, Reports
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import MessageError, VersionError
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import Fault, Kind, Outcome
 from wolfbus.messages.base import SeatName, slim, unchecked
-from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
+from wolfbus.messages.calls import REPORT_BYTES
 from wolfbus.messages.codec import REPLIES, unpack, validate
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech, published_words
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
@@ -167,7 +167,7 @@ class Referee:
         """Return whether a request of `batch` still waits."""
         return bool(self._by_batch.get(batch))
 
-    def receive(self, agent: str, entry: Entry) -> list[AnyAnswered | Rejected | Segment | ModelCall]:
+    def receive(self, agent: str, entry: Entry) -> list[AnyAnswered | Reported]:
         """Judge one message from `agent`'s out stream.
 
         Args:
@@ -195,7 +195,7 @@ class Referee:
                 )
             ]
 
-    def _judge(self, agent: str, entry: Entry) -> list[AnyAnswered | Rejected | Segment | ModelCall]:
+    def _judge(self, agent: str, entry: Entry) -> list[AnyAnswered | Reported]:
         if entry.sender and entry.sender != agent:
             raise _RefusedError("sender", f"it names {entry.sender!r:.80} as its sender, who does not write here")
         size = len(entry.body)

@@ -11,18 +11,51 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from moderator.engine.questions import LostSteps, Questions
 from wolfbus.errors import MessageError
 from wolfbus.files.canonical import canonical
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.calls import Call, ChainAddition, ModelCall, PromptAddition, Segment, segment_hash
+from wolfbus.messages.calls import Call, ChainAddition, ModelCall, PromptAddition, PromptText, segment_hash
 from wolfbus.messages.codec import CALLED, SEGMENTS, pack, plain, validate
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Opened, Rejected
 from wolfbus.record.prompts import RequestNames, style_of
 
-SideEvent: TypeAlias = Rejected | Segment | PromptAddition | ModelCall
+
+@dataclass(frozen=True, slots=True)
+class ReportedText:
+    """A piece of prompt text that was reported, and that no record has yet.
+
+    Attributes:
+        name: what names it in reports; see `segment_hash`.
+        piece: the piece.
+        source: id of the message that brought it, on its sender's stream.
+    """
+
+    name: str
+    piece: PromptText
+    source: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedCall:
+    """A model call that was reported, and that no record has yet.
+
+    Attributes:
+        call: what was reported.
+        source: id of the message that reported it, on its sender's stream.
+    """
+
+    call: Call
+    source: str | None
+
+
+Reported: TypeAlias = Rejected | ReportedText | ReportedCall
+"""What will stand in a record beside the game."""
+
+SideEvent: TypeAlias = Rejected | PromptAddition | ModelCall
 """An event that stands in a record beside the game."""
 
 _SHORT = 8
@@ -61,12 +94,10 @@ class ReportShortener:
             self._calls += 1
             if event.like is None:
                 self._settings.setdefault(_settings_of(event), self._calls)
-        elif isinstance(event, Segment):
-            return [event.segment]
         elif isinstance(event, PromptAddition):
             before = len(self._names)
             for chain in event.chains:
-                after = self._names[chain.after] if isinstance(chain.after, int) else chain.after
+                after = None if chain.after is None else self._names[chain.after]
                 for text in chain.texts:
                     words = self._texts[text] if isinstance(text, int) else text
                     after = segment_hash(after, chain.role, words)
@@ -77,17 +108,17 @@ class ReportShortener:
         return []
 
     def shorten(
-        self, side_events: Sequence[SideEvent], step: Sequence[AnyEvent], unjoined: Iterable[Mapping[str, AnyAnswered]]
-    ) -> tuple[list[SideEvent], list[SideEvent]]:
+        self, reported: Sequence[Reported], step: Sequence[AnyEvent], unjoined: Iterable[Mapping[str, AnyAnswered]]
+    ) -> tuple[list[SideEvent], list[Reported]]:
         """Return what is written of a step's reports, and what waits for a later step.
 
         Args:
-            side_events: what was reported, in order of arrival.
+            reported: what was reported, in order of arrival.
             step: events of the step, which follow it in the record.
             unjoined: answers that came, and that no step has joined: by batch, those of each seat. A call waits for its
                 own, but for the end.
         """
-        if not side_events:
+        if not reported:
             self._note_requests(step)
             return [], []
         self._names, self._texts = [], []
@@ -96,24 +127,23 @@ class ReportShortener:
             waiting = {self._requests.of(answer) for answers in unjoined for answer in answers.values()}
         answers = {self._requests.of(event): event for event in step if isinstance(event, Answered)}
         written: list[SideEvent] = []
-        later: list[SideEvent] = []
-        segments: list[Segment] = []
-        for event in side_events:
-            if isinstance(event, Segment):
-                if segments and _incarnation(segments[-1]) != _incarnation(event):
-                    written.append(self._addition(segments))
-                    segments = []
-                segments.append(event)
-            elif isinstance(event, ModelCall) and not waiting.isdisjoint(event.requests):
-                later.append(event)
+        later: list[Reported] = []
+        texts: list[ReportedText] = []
+        for report in reported:
+            if isinstance(report, ReportedText):
+                if texts and _incarnation(texts[-1]) != _incarnation(report):
+                    written.append(self._addition(texts))
+                    texts = []
+                texts.append(report)
+            elif isinstance(report, ReportedCall) and not waiting.isdisjoint(report.call.requests):
+                later.append(report)
             else:
-                if segments:
-                    written.append(self._addition(segments))
-                    segments = []
-                written.append(event)
-        if segments:
-            written.append(self._addition(segments))
-        written = [self._shorten_call(event, answers) if isinstance(event, ModelCall) else event for event in written]
+                if texts:
+                    written.append(self._addition(texts))
+                    texts = []
+                written.append(self._shortened(report, answers) if isinstance(report, ReportedCall) else report)
+        if texts:
+            written.append(self._addition(texts))
         self._note_requests(step)
         return written, later
 
@@ -122,27 +152,33 @@ class ReportShortener:
             if event.type == "asked":
                 self._requests.ask(event)
 
-    def _addition(self, segments: Sequence[Segment]) -> PromptAddition:
-        chains: list[tuple[Segment, list[str | int]]] = []
+    def _addition(self, reported: Sequence[ReportedText]) -> PromptAddition:
+        chains: list[tuple[PromptText, list[str | int]]] = []
         last = ""
-        for segment in segments:
-            if not chains or segment.after != last or segment.role != chains[-1][0].role:
-                chains.append((segment, []))
-            first = self._first_with.get(_digest(segment.text)) if len(segment.text) > _SHORT else None
-            chains[-1][1].append(segment.text if first is None else first)
-            self._number(segment.segment, segment.text)
-            last = segment.segment
+        for report in reported:
+            piece = report.piece
+            if not chains or piece.after != last or piece.role != chains[-1][0].role:
+                chains.append((piece, []))
+            first = self._first_with.get(_digest(piece.text)) if len(piece.text) > _SHORT else None
+            chains[-1][1].append(piece.text if first is None else first)
+            self._number(report.name, piece.text)
+            last = report.name
         return PromptAddition(
             chains=tuple(
-                ChainAddition(after=self._name(first.after), role=first.role, texts=tuple(texts))
+                ChainAddition(
+                    after=None if first.after is None else self._numbers[first.after],
+                    role=first.role,
+                    texts=tuple(texts),
+                )
                 for first, texts in chains
             ),
-            source=segments[-1].source,
+            source=reported[-1].source,
         )
 
-    def _shorten_call(self, call: ModelCall, answers: Mapping[str | None, AnyAnswered]) -> ModelCall:
+    def _shortened(self, report: ReportedCall, answers: Mapping[str | None, AnyAnswered]) -> ModelCall:
         self._calls += 1
-        changes: dict[str, object] = {"prompt": tuple(self._numbers.get(str(name), name) for name in call.prompt)}
+        call = report.call
+        changes: dict[str, Any] = {"prompt": tuple(self._numbers[name] for name in call.prompt)}
         like = self._settings.setdefault(_settings_of(call), self._calls)
         if like < self._calls:
             changes |= {"like": like, "url": None, "parameters": {}, "served": None}
@@ -151,18 +187,15 @@ class ReportShortener:
             style = style_of(call.reply, answer)
             if style is not None:
                 changes |= {"answered_as": style, "reply": None, "reply_length": len(call.reply)}
-        return call.model_copy(update=changes)
+        return ModelCall(**{**dict(call), **changes}, source=report.source)
 
     def _number(self, name: str, text: str) -> None:
         self._first_with.setdefault(_digest(text), self._count)
         self._numbers.setdefault(name, self._count)
         self._count += 1
 
-    def _name(self, after: str | None) -> str | int | None:
-        return None if after is None else self._numbers.get(after, after)
 
-
-def _settings_of(call: ModelCall) -> bytes:
+def _settings_of(call: Call) -> bytes:
     return canonical([call.url, dict(call.parameters), call.served])
 
 
@@ -170,9 +203,9 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _incarnation(event: Segment | PromptAddition | ModelCall) -> str:
+def _incarnation(report: ReportedText | PromptAddition | ModelCall) -> str:
     """Return which process of which agent sent a report, as far as its source tells."""
-    return (event.source or "").partition("-")[0]
+    return (report.source or "").partition("-")[0]
 
 
 class Reports:
@@ -203,16 +236,14 @@ class Reports:
         Who sent prompt text, which does not say, is whoever reports the next call from the same incarnation.
         """
         self._segments.update(self.shortener.recall(event))
-        if event.type == "segment" or event.type == "prompt_text":
+        if event.type == "prompt_text":
             self._unclaimed[_incarnation(event)] += len(pack(plain(event)))
         elif event.type == "model_call":
             unclaimed = self._unclaimed.pop(_incarnation(event), 0)
             self._bytes[self._agents.get(event.seat, "")] += len(pack(plain(event))) + unclaimed
 
-    def receive(
-        self, agent: str, value: dict[str, Any], size: int, source: str | None
-    ) -> list[Segment | ModelCall | Rejected]:
-        """Return the events that a report makes: new segments, or a call; or why it is rejected.
+    def receive(self, agent: str, value: dict[str, Any], size: int, source: str | None) -> list[Reported]:
+        """Return what a report brings: new pieces of prompt text, or a call; or why it is rejected.
 
         Args:
             agent: whose stream it stood on.
@@ -225,9 +256,7 @@ class Reports:
         except MessageError as error:
             return [Rejected(sender=agent, reason="unreadable", size=size, note=str(error)[:300], source=source)]
 
-    def _read(
-        self, agent: str, value: dict[str, Any], size: int, source: str | None
-    ) -> list[Segment | ModelCall | Rejected]:
+    def _read(self, agent: str, value: dict[str, Any], size: int, source: str | None) -> list[Reported]:
         if value["type"] == "segments":
             report = validate(SEGMENTS, value)
             seat, game = report.seat, report.game
@@ -242,18 +271,18 @@ class Reports:
             self._check_requests(called.call)
             if unknown := next((name for name in called.call.prompt if name not in self._segments), None):
                 raise MessageError(f"call.prompt: segment {unknown[:12]}… was never sent")
-            return [ModelCall(**dict(called.call), source=source)]
-        events: list[Segment | ModelCall | Rejected] = []
+            return [ReportedCall(called.call, source)]
+        new: list[Reported] = []
         for place, piece in enumerate(report.texts):
             if piece.after is not None and piece.after not in self._segments:
                 # what came before it stands: others may refer to it already
                 note = f"texts.{place}: it follows segment {piece.after[:12]}…, which was never sent"
-                return [*events, Rejected(sender=agent, reason="unreadable", size=size, note=note, source=source)]
+                return [*new, Rejected(sender=agent, reason="unreadable", size=size, note=note, source=source)]
             name = segment_hash(piece.after, piece.role, piece.text)
             if name not in self._segments:
                 self._segments.add(name)
-                events.append(Segment(segment=name, **plain(piece), source=source))
-        return events
+                new.append(ReportedText(name, piece, source))
+        return new
 
     def _is_of_lost_steps(self, agent: str, call: Call) -> bool:
         """Return whether a call answered nothing but what may have been asked in steps that are lost."""

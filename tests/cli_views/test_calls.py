@@ -14,7 +14,7 @@ from tests.cli_views.conftest import Replay
 from tests.cli_views.games import HOSTILE, drawn, is_harmless, lines_of, recorded
 from tests.game.driver import play
 from tests.golden.running import wolfbus
-from tests.llm.calls.woven import SHORT, call, game, lines, one_each, weave
+from tests.llm.calls.woven import SHORT, call, game, lines, one_each, piece, weave
 from tests.published_log import PUBLISHED
 from wolfbus.cli.terminal.playback import pause_for
 from wolfbus.messages.calls import Call
@@ -110,7 +110,7 @@ def test_the_live_view_tells_in_its_last_line_what_was_spent():
         assert drawn(played(), *size)[-1].startswith(f"{len(calls)} model calls ({failed} failed) · ")
     assert f"at least ${votes / 4:.4f}" in drawn(played())[-1]
     assert not any("model call" in line for line in drawn([]))
-    assert not any(pause_for(line.event) for line in played() if line.event.type in {"segment", "model_call"})
+    assert not any(pause_for(line.event) for line in played() if line.event.type in {"prompt_text", "model_call"})
 
 
 def test_replay_lists_calls_with_what_became_of_their_requests(replay: Replay):
@@ -243,8 +243,8 @@ def test_a_line_without_a_call_is_named_for_what_it_is(replay: Replay):
 
 def test_an_edited_prompt_is_refused_with_its_line(replay: Replay):
     records = [*played(one_each)]
-    at, entry = next((at, line) for at, line in enumerate(records) if line.event.type == "segment")
-    records[at] = entry._replace(event=entry.event.model_copy(update={"text": "Other rules.\n"}))
+    at, entry = next((at, line) for at, line in enumerate(records) if line.event.type == "prompt_text")
+    records[at] = entry._replace(event=piece("user", "Other rules.\n", after=7))
     result = replay(records, "--prompt", str(calls_in(records)[-1].n))
     assert result.code == 2
     assert f"line {entry.n}: " in result.err

@@ -13,7 +13,7 @@ from analytics.gather import each_game
 from tests.game.driver import Given, Missing, Question, play
 from tests.llm.tables import tables
 from tests.record import synthetic
-from wolfbus.messages.calls import ModelCall, Segment, segment_hash
+from wolfbus.messages.calls import ChainAddition, ModelCall, PromptAddition
 from wolfbus.messages.content import AccusationClaim, Ballot, InspectionClaim, Judgement, Label, RoleClaim, Speech
 from wolfbus.messages.events import AnyEvent, Asked, Fork, Opened, Statement
 from wolfbus.record.line import Recorded
@@ -87,8 +87,7 @@ def game(
 
 def with_calls(events: Sequence[AnyEvent]) -> list[AnyEvent]:
     """Add a model call behind every third batch: paid ones, one of a cassette, one without tokens, failed ones."""
-    prompt = "You are at a table. 我"
-    first = Segment(segment=segment_hash(None, "system", prompt), role="system", text=prompt)
+    first = PromptAddition(chains=(ChainAddition(role="system", texts=("You are at a table. 我",)),))
     with_calls_: list[AnyEvent] = [events[0], first]
     calls = 0
     for event in events[1:]:
@@ -108,7 +107,7 @@ def with_calls(events: Sequence[AnyEvent]) -> list[AnyEvent]:
                 url="http://user:secret@example.invalid",
                 cassette=kind == 1,
                 parameters={"temperature": 0.7, "max_tokens": 100, "response_format": "json"},
-                prompt=(first.segment,),
+                prompt=(0,),
                 attempts=0 if kind == 1 else 2,
                 failures=() if kind == 1 else ("429",),
                 queue_s=0.25,

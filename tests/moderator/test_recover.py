@@ -3,18 +3,14 @@
 import pytest
 
 from moderator.engine.reexecution import recover
-from tests.llm.calls.woven import call, segment
 from tests.llm.tables import tables
-from tests.moderator.test_referee import referee_of
 from tests.players.table import play
 from tests.record.synthetic import record
 from wolfbus.errors import RecordError
 from wolfbus.game.config import GameConfig
-from wolfbus.messages.calls import ChainAddition
-from wolfbus.messages.events import ANSWERED, AnyEvent, Asked, Asking, Rejected, Stopped
+from wolfbus.messages.events import ANSWERED, AnyEvent, Rejected, Stopped
 from wolfbus.record.digest import digest_of
 from wolfbus.record.line import Recorded, parse_line
-from wolfbus.record.prompts import PromptBook
 
 CONFIG = GameConfig(debate_turns=2, max_rounds=2)
 
@@ -106,25 +102,3 @@ def test_a_recorded_answer_must_be_one_that_the_referee_could_have_given(events,
     else:
         with pytest.raises(RecordError, match=rf"^line {place + 1}: .* could not have been recorded so: "):
             recover(lines)
-
-
-STEP = (Asked(batch=1, round=1, phase="debate", turn=1, asks=(Asking(kind="bid", seats=("Wim",)),)),)
-
-
-def test_a_game_that_an_earlier_version_began_goes_on_with_numbers_beside_its_hashes():
-    rules, old = segment("system", "Rules of the game."), segment("user", "You are Wim, a Villager.")
-    reports = referee_of().reports
-    for event in (rules, old):
-        reports.recall(event)
-    question = segment("user", "How urgent is it?", old.segment)
-    new_call = call("1/debate/1/bid/Wim", prompt=(rules.segment, question.segment))
-    (addition, short), _ = reports.shortener.shorten([question, new_call], STEP, ())
-    assert addition.chains == (ChainAddition(after=old.segment, texts=("How urgent is it?",)),)
-    assert short.prompt == (rules.segment, 0)
-    book = PromptBook()
-    for event in (rules, old, addition):
-        book.feed(event)
-    assert book.messages(short) == [
-        ("system", "Rules of the game."),
-        ("user", "You are Wim, a Villager.How urgent is it?"),
-    ]

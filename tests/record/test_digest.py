@@ -11,7 +11,7 @@ from tests.llm.tables import tables
 from tests.messages import kinds, strategies
 from tests.record import synthetic
 from wolfbus.game.config import Deadlines, GameConfig
-from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
+from wolfbus.messages.calls import ModelCall, PromptAddition
 from wolfbus.messages.codec import EVENTS
 from wolfbus.messages.events import (
     Answered,
@@ -159,7 +159,7 @@ def test_every_word_of_an_answer_counts(words: dict[str, Any]) -> None:
     [
         model
         for model in kinds.EVENTS
-        if not issubclass(model, Answered | Rejected | Segment | PromptAddition | ModelCall | Opened | Stopped)
+        if not issubclass(model, Answered | Rejected | PromptAddition | ModelCall | Opened | Stopped)
     ],
     ids=lambda model: model.__name__,
 )

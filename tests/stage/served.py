@@ -19,7 +19,7 @@ import pytest
 from tests.cli_views.games import lively
 from tests.record.synthetic import lines_of
 from wolfbus.cli import run
-from wolfbus.messages.calls import ModelCall, Segment, segment_hash
+from wolfbus.messages.calls import ChainAddition, ModelCall, PromptAddition
 from wolfbus.messages.events import AnsweredBid, Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import read_record
@@ -39,15 +39,14 @@ def with_call(game: Sequence[Recorded]) -> Iterator[Recorded]:
     """The game with a call by Ada's agent, right before her first bid."""
     bids = (recorded.n for recorded in game if isinstance(recorded.event, AnsweredBid) and recorded.event.seat == "Ada")
     place = next(bids) - 1
-    name = segment_hash(None, "system", PROMPT)
     added = (
-        Segment(role="system", text=PROMPT, segment=name),
+        PromptAddition(chains=(ChainAddition(role="system", texts=(PROMPT,)),)),
         ModelCall(
             requests=("1/debate/1/bid/Ada",),
             seat="Ada",
             kind="bid",
             model="model-of-Ada",
-            prompt=(name,),
+            prompt=(0,),
             attempts=1,
             queue_s=0,
             latency_s=1.5,

@@ -5,7 +5,7 @@ another one (`after`), and its hash covers all that goes before it; so what a se
 one chain, and a call names a whole prompt by the last segment of each of its few chains.
 
 A record keeps a text once (`PromptAddition`), numbers segments instead of naming them by hashes, and leaves out of a
-call what an earlier call or the answer that came of it says already. Records of earlier versions hold `Segment`s.
+call what an earlier call or the answer that came of it says already.
 """
 
 from __future__ import annotations
@@ -48,22 +48,11 @@ class PromptText(Part):
     """The text, as the model got it."""
 
 
-class Segment(PromptText):
-    """A piece of prompt text, as records of earlier versions hold it."""
-
-    type: Literal["segment"] = "segment"
-    segment: Hash
-    """What names it: SHA-256 of the hash before (64 hex digits or nothing), its role, a line end, and its text."""
-    source: Source | None = None
-    """Id of the message that brought it, on its sender's stream."""
-
-
 class ChainAddition(Part):
     """Segments that follow each other: what a chain of prompt text is continued with."""
 
-    after: Hash | Count | None = None
-    """Number of the segment that the first of them follows; its hash, if that is a `Segment`; absent where a chain
-    begins."""
+    after: Count | None = None
+    """Number of the segment that the first of them follows; absent where a chain begins."""
     role: ChatRole = Field(default="user", exclude_if=lambda role: role == "user")
     """Whose words they are in the chat: the user's unless it says otherwise."""
     texts: Annotated[tuple[str | Count, ...], Field(min_length=1)]
@@ -143,9 +132,8 @@ class ModelCall(Call):
     """A model call, as its agent reported it, without what the record says elsewhere; no part of the digest."""
 
     type: Literal["model_call"] = "model_call"
-    prompt: Annotated[tuple[Hash | Count, ...], Field(max_length=8)]  # type: ignore[assignment]
-    """The prompt: for each of its chains, in order, the number of the last segment; its hash, if that is a
-    `Segment`."""
+    prompt: Annotated[tuple[Count, ...], Field(max_length=8)]  # type: ignore[assignment]
+    """The prompt: for each of its chains, in order, the number of the last segment."""
     like: Annotated[int, Field(ge=1, le=2**53 - 1)] | None = None
     """The call of this record, counted from 1, that says with which `url`, `parameters` and `served` it was made."""
     answered_as: ReplyStyle | None = None
@@ -178,5 +166,7 @@ class Called(WireMessage):
 
 
 def segment_hash(after: str | None, role: ChatRole, text: str) -> str:
-    """Return the name of a segment, 64 hex digits."""
+    """Return the name of a segment, 64 hex digits: SHA-256 of the name before it or nothing, its role, a line end, and
+    its text.
+    """
     return hashlib.sha256(f"{after or ''}{role}\n{text}".encode()).hexdigest()

@@ -21,7 +21,7 @@ from pydantic import Field
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import KINDS, Deception, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Winner
 from wolfbus.messages.base import GameId, Part, SeatName, Source, Whole
-from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
+from wolfbus.messages.calls import ModelCall, PromptAddition
 from wolfbus.messages.content import (
     Ballot,
     Bid,
@@ -479,7 +479,6 @@ AnyEvent: TypeAlias = Annotated[
     | Absent
     | Returned
     | Rejected
-    | Segment
     | PromptAddition
     | ModelCall
     | Stopped

@@ -17,7 +17,7 @@ from wolfbus.messages.codec import plain
 from wolfbus.messages.events import AnyEvent, Opened
 
 _EXCLUDED_CONFIG = {"deadlines", "absent_grace", "memory", "spoilt_above"}
-_EXCLUDED = frozenset({"rejected", "segment", "prompt_text", "model_call", "stopped"})
+_EXCLUDED = frozenset({"rejected", "prompt_text", "model_call", "stopped"})
 _SEALED = len('"hash":"",') + 64
 _ANSWER_MEMBERS = frozenset({"type", "batch", "seat", "outcome", "fault", "content"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from wolfbus.errors import RecordError
 from wolfbus.messages.calls import (
@@ -15,12 +15,8 @@ from wolfbus.messages.calls import (
     PromptAddition,
     ReplyStyle,
     Scalar,
-    segment_hash,
 )
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked
-
-SegmentName: TypeAlias = str | int
-"""What names a segment in a record: its number; its hash in records of earlier versions."""
 
 _STYLES: Final[dict[ReplyStyle, dict[str, Any]]] = {
     "spaced": {"separators": (", ", ": ")},
@@ -31,13 +27,9 @@ _DERIVED: Final = frozenset({"claims", "stated_kind"})
 
 
 class SegmentCheck:
-    """Checks that segments are what their names say and that nothing refers to one, or to a call, that is not there.
-
-    It keeps the names only, 64 characters a segment of an earlier version.
-    """
+    """Checks that nothing refers to a segment, or to a call, that is not there; it counts them only."""
 
     def __init__(self) -> None:
-        self._names: set[str] = set()
         self._count = self._calls = 0
 
     def check(self, event: AnyEvent, line: int | None = None) -> None:
@@ -48,42 +40,32 @@ class SegmentCheck:
             line: number of its line, for the error.
 
         Raises:
-            RecordError: a segment has another text than its hash says or follows one that is not there, or a call
-                names one that is not there.
+            RecordError: a segment follows one that is not there or has the text of one, or a call names one.
         """
-        if event.type == "segment":
-            if event.after is not None and event.after not in self._names:
-                raise RecordError(f"segment {event.segment[:12]}… follows one that is not there", line)
-            if segment_hash(event.after, event.role, event.text) != event.segment:
-                raise RecordError(f"segment {event.segment[:12]}… has another text than its hash says", line)
-            self._names.add(event.segment)
-        elif event.type == "prompt_text":
+        if event.type == "prompt_text":
             for chain in event.chains:
                 self._check_chain(chain, line)
         elif event.type == "model_call":
-            for name in event.prompt:
-                if not self._exists(name):
-                    raise RecordError(f"a model call names segment {_label(name)}, which is not there", line)
+            for number in event.prompt:
+                if number >= self._count:
+                    raise RecordError(f"a model call names segment {number}, which is not there", line)
             if event.like is not None and event.like > self._calls:
                 raise RecordError(f"a model call is like call {event.like}, which is not there", line)
             self._calls += 1
 
     def _check_chain(self, chain: ChainAddition, line: int | None) -> None:
-        if chain.after is not None and not self._exists(chain.after):
-            raise RecordError(f"segment {self._count} follows {_label(chain.after)}, which is not there", line)
+        if chain.after is not None and chain.after >= self._count:
+            raise RecordError(f"segment {self._count} follows {chain.after}, which is not there", line)
         for text in chain.texts:
             if isinstance(text, int) and text >= self._count:
                 raise RecordError(f"segment {self._count} has the text of {text}, which is not there", line)
             self._count += 1
 
-    def _exists(self, name: SegmentName) -> bool:
-        return name < self._count if isinstance(name, int) else name in self._names
-
 
 class PromptPiece(NamedTuple):
     """A segment of a prompt: what it follows, whose words it holds, and these."""
 
-    after: SegmentName | None
+    after: int | None
     role: ChatRole
     text: str
 
@@ -96,7 +78,7 @@ class PromptBook(SegmentCheck):
 
     def __init__(self) -> None:
         super().__init__()
-        self._pieces: dict[SegmentName, PromptPiece] = {}
+        self._pieces: list[PromptPiece] = []
 
     def feed(self, event: AnyEvent, line: int | None = None) -> None:
         """Take in the next event; see `SegmentCheck.check`.
@@ -104,12 +86,9 @@ class PromptBook(SegmentCheck):
         Raises:
             RecordError: with `line`, if prompt text or a call is not what it claims to be.
         """
-        first = self._count
         self.check(event, line)
-        if event.type == "segment":
-            self._pieces.setdefault(event.segment, PromptPiece(event.after, event.role, event.text))
-        elif event.type == "prompt_text":
-            self._add(event, first)
+        if event.type == "prompt_text":
+            self._add(event)
 
     def messages(self, call: ModelCall, line: int | None = None) -> list[tuple[ChatRole, str]]:
         """Return the prompt of a call as (role, text) messages.
@@ -136,28 +115,24 @@ class PromptBook(SegmentCheck):
         for head in call.prompt:
             yield from self._chain(head, line)
 
-    def _add(self, event: PromptAddition, number: int) -> None:
+    def _add(self, event: PromptAddition) -> None:
         for chain in event.chains:
             after = chain.after
             for text in chain.texts:
                 words = self._pieces[text].text if isinstance(text, int) else text
-                self._pieces[number] = PromptPiece(after, chain.role, words)
-                after, number = number, number + 1
+                self._pieces.append(PromptPiece(after, chain.role, words))
+                after = len(self._pieces) - 1
 
-    def _chain(self, head: SegmentName, line: int | None) -> Iterator[PromptPiece]:
+    def _chain(self, head: int, line: int | None) -> Iterator[PromptPiece]:
+        if head >= len(self._pieces):
+            raise RecordError(f"a model call names segment {head}, which is not there", line)
         chain: list[PromptPiece] = []
-        name: SegmentName | None = head
-        while name is not None:
-            piece = self._pieces.get(name)
-            if piece is None:
-                raise RecordError(f"a model call names segment {_label(name)}, which is not there", line)
+        number: int | None = head
+        while number is not None:
+            piece = self._pieces[number]
             chain.append(piece)
-            name = piece.after
+            number = piece.after
         return reversed(chain)
-
-
-def _label(name: SegmentName) -> str:
-    return str(name) if isinstance(name, int) else f"{name[:12]}…"
 
 
 def reply_of(answered: AnyAnswered, style: ReplyStyle) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
+from wolfbus.messages.calls import ModelCall, PromptAddition
 
 _LEAST: Final = 4
 """Prompts that are longer by the share `_LONGER`, and have as many tokens up to the share `_STILL`."""
@@ -50,15 +50,12 @@ class DroppedPrompts:
 
     def __init__(self) -> None:
         self._texts: list[int] = []
-        self._ends: dict[str | int | None, int] = {None: 0}
-        """Characters from the beginning of a chain to the end of a segment, by what names that."""
+        self._ends: dict[int | None, int] = {None: 0}
+        """Characters from the beginning of a chain to the end of a segment, by its number."""
         self._windows: defaultdict[str, PromptWindow] = defaultdict(PromptWindow)
 
-    def add(self, event: PromptAddition | Segment) -> None:
+    def add(self, event: PromptAddition) -> None:
         """Take in prompt text."""
-        if event.type == "segment":
-            self._ends[event.segment] = self._ends.get(event.after, 0) + len(event.text)
-            return
         for chain in event.chains:
             end = self._ends.get(chain.after, 0)
             for text in chain.texts:

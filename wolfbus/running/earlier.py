@@ -15,23 +15,22 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from moderator.engine.reexecution import read_back, recover
+from moderator.engine.reports import ReportedCall
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.errors import MessageError, RecordError, WolfError, reason_of
 from wolfbus.files.whole_file import write_all, write_whole
 from wolfbus.messages.codec import pack, unpack
-from wolfbus.messages.events import Opened
+from wolfbus.messages.events import Answered, Opened
 from wolfbus.record.line import Recorded, seal
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.record.writer import RecordFile
 from wolfbus.study.said import said_path
 
 logger = logging.getLogger(__name__)
-
-_CLOSES: Final = frozenset({"answered", "model_call"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ def earlier_play(record: Iterable[Recorded], messages: Sequence[Entry]) -> Earli
         return None
     # what a reader of this record would take in now, by the moderator's own rules
     verdicts = [verdict for entry in messages for verdict in game.referee.receive(entry.sender, entry)]
-    progress = game.count + sum(verdict.type in _CLOSES for verdict in verdicts)
+    progress = game.count + sum(isinstance(verdict, Answered | ReportedCall) for verdict in verdicts)
     return EarlierPlay(events[: game.count], messages, progress)
 
 

@@ -7,7 +7,7 @@ from tests.cli_views.games import recorded
 from tests.game.driver import play
 from tests.record.synthetic import lines_of
 from wolfbus.game.config import GameConfig
-from wolfbus.messages.calls import ChatRole, ModelCall, Segment, segment_hash
+from wolfbus.messages.calls import ChainAddition, ChatRole, ModelCall, PromptAddition
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import RequestNames
@@ -19,8 +19,9 @@ Calls = Callable[[AnyAnswered, str], list[dict[str, Any]]]
 """For an answer and its request's name: what is special about each of the calls for it."""
 
 
-def segment(role: ChatRole, text: str, after: str | None = None) -> Segment:
-    return Segment(after=after, role=role, text=text, segment=segment_hash(after, role, text))
+def piece(role: ChatRole, text: str, after: int | None = None) -> PromptAddition:
+    """Return one piece of prompt text; the first of a record is number 0."""
+    return PromptAddition(chains=(ChainAddition(after=after, role=role, texts=(text,)),))
 
 
 def call(request: str, **special: Any) -> ModelCall:
@@ -49,16 +50,18 @@ def one_each(_answer: AnyAnswered, _name: str) -> list[dict[str, Any]]:
 
 
 def weave(events: Iterable[AnyEvent], calls: Calls = one_each) -> list[AnyEvent]:
-    """Put segments and calls before the join that their answers belong to."""
-    names, woven, names_seen = RequestNames(), [], set()
+    """Put prompt text and calls before the join that their answers belong to."""
+    names, woven = RequestNames(), []
     waiting: list[AnyEvent] = []
-    public = [segment("system", RULES)]
+    public: list[tuple[ChatRole, str]] = [("system", RULES)]
+    numbers: dict[tuple[ChatRole, str, int | None], int] = {}
 
-    def tell(*pieces: Segment) -> None:
-        for piece in pieces:
-            if piece.segment not in names_seen:
-                names_seen.add(piece.segment)
-                woven.append(piece)
+    def tell(role: ChatRole, text: str, after: int | None = None) -> int:
+        """Return the number of a piece, told here unless it was before."""
+        if (role, text, after) not in numbers:
+            numbers[role, text, after] = len(numbers)
+            woven.append(piece(role, text, after))
+        return numbers[role, text, after]
 
     for event in events:
         if isinstance(event, Asked):
@@ -66,11 +69,11 @@ def weave(events: Iterable[AnyEvent], calls: Calls = one_each) -> list[AnyEvent]
         if isinstance(event, Answered):
             name = names.of(event)
             assert name is not None
-            private = segment("user", f"You are {event.seat}.\n")
-            question = segment("user", f"Now: {name}")
             for special in calls(event, name):
-                tell(*public, private, question)
-                heads = (public[-1].segment, private.segment, question.segment)
+                head: int | None = None
+                for role, text in public:
+                    head = tell(role, text, head)
+                heads = (head, tell("user", f"You are {event.seat}.\n"), tell("user", f"Now: {name}"))
                 woven.append(call(name, **({"prompt": heads} | special)))
             waiting.append(event)
             continue
@@ -78,7 +81,7 @@ def weave(events: Iterable[AnyEvent], calls: Calls = one_each) -> list[AnyEvent]
         waiting = []
         woven.append(event)
         if event.type == "statement":
-            public.append(segment("user", f"{event.speaker}: {event.text}\n", public[-1].segment))
+            public.append(("user", f"{event.speaker}: {event.text}\n"))
     return [*woven, *waiting]
 
 

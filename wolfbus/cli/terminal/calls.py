@@ -223,4 +223,4 @@ def _event_name(recorded: Recorded) -> str:
         return f"{name_of(event.seat)}'s answer to {event.kind}"
     if event.type == "statement":
         return f"a statement of {name_of(event.speaker)}"
-    return f"prompt text ({event.role})" if event.type == "segment" else f"an event of type {event.type}"
+    return f"an event of type {event.type}"
