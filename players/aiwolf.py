@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus import __version__
 from wolfbus.agent import NO_ANSWER, Agent, Answer
+from wolfbus.agent.answer import worth_until
 from wolfbus.agent.membership import Membership, introduce
 from wolfbus.agent.router import Seats
 from wolfbus.errors import WolfError, not_installed
@@ -205,9 +206,7 @@ class AiwolfBrain(Agent):
         return Answer(kinds.get(ask.kind, Choice)(target=target))
 
     def _ask(self, ask: Ask, request: str, view: SeatView, **members: Any) -> str | None:
-        # where a seat is absent, the moderator's patience is short; but a late answer brings the seat back
-        until = time.monotonic() + max(ask.deadline_s, view.config.deadlines.of(ask.kind))
-        return self._client.ask(until, request, info=self._info(view), **members)
+        return self._client.ask(worth_until(ask, view), request, info=self._info(view), **members)
 
     def _no_answer(self) -> Answer:
         return Answer(None, fault="failed", note="the client has left") if self._client.has_left.is_set() else NO_ANSWER

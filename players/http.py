@@ -23,6 +23,7 @@ from players.llm.settings import USUAL_PORTS, checked_url, origin_of
 from players.program.protocol import LONGEST, ask_message, failed, read_reply, unusable
 from wolfbus.actors.closable import Closable
 from wolfbus.agent import NO_ANSWER, Agent, Answer
+from wolfbus.agent.answer import worth_until
 from wolfbus.errors import ConfigError, PlayerError, reason_of
 from wolfbus.files.printable import printable
 from wolfbus.game.config import rules_text
@@ -218,8 +219,7 @@ class HttpBrain(Agent):
         return answer
 
     def _ask(self, ask: Ask, view: SeatView) -> Answer:
-        # where a seat is absent, the moderator's patience is short; but a late answer brings the seat back
-        until = time.monotonic() + max(ask.deadline_s, view.config.deadlines.of(ask.kind))
+        until = worth_until(ask, view)
         reply = self._agent.post(_body(self.game, ask, view), until)
         if isinstance(reply, str):
             late = time.monotonic() >= until

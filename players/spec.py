@@ -279,7 +279,7 @@ class BrainContext(Closable):
         brains = tuple(brains)
         for url in addresses_of(brains):
             self.addressed(url).reach(max(patience_s, _LISTEN_S))
-        with self._hint_at_models_file(brains := tuple(brains)):
+        with self._hint_at_models_file(brains):
             if models := self.models_of(brains):
                 self.gateway.probe(models, patience_s)
 
@@ -380,10 +380,8 @@ def build(brain_spec: str, brain_context: BrainContext | None = None) -> Agent:
 
         return PageBrain(brain_context.people)
     agent = _class_of(brain_spec)
-    try:
+    with _named(brain_spec, " cannot be made"):
         return agent()
-    except (Exception, SystemExit) as error:
-        raise ConfigError(f"brain {brain_spec!r} cannot be made: {error_in_words(error)}") from error
 
 
 def model_name(brain_spec: str, models: Mapping[str, Model]) -> str | None:
@@ -414,10 +412,8 @@ def check(brains: Iterable[str], brain_context: BrainContext) -> None:
     brain_context.models_of(brains)
     for brain_spec in dict.fromkeys(brain for brain in brains if not brain.startswith(MODEL)):
         agent = build(brain_spec, brain_context)
-        try:
+        with _named(brain_spec, " cannot be closed"):
             agent.close()
-        except (Exception, SystemExit) as error:
-            raise ConfigError(f"brain {brain_spec!r} cannot be closed: {error_in_words(error)}") from error
 
 
 @lru_cache(maxsize=256)
@@ -452,10 +448,8 @@ def _act_of(brain_spec: str) -> Callable[[str], object]:
     if act is None:
         raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {name!r}")
     if isinstance(act, type):
-        try:
+        with _named(brain_spec, " cannot be made"):
             act = act()
-        except (Exception, SystemExit) as error:
-            raise ConfigError(f"brain {brain_spec!r} cannot be made: {error_in_words(error)}") from error
     if not callable(act):
         raise ConfigError(f"brain {brain_spec!r}: {name!r} cannot be called")
     return cast("Callable[[str], object]", act)
@@ -481,12 +475,8 @@ def _class_of(brain_spec: str) -> type[Agent]:
 def _check_declines(agent: type[Agent], brain_spec: str) -> None:
     if not callable(agent.declines):
         raise ConfigError(f"brain {brain_spec!r}: declines is a class method, not {agent.declines!r:.60}")
-    try:
+    with _named(brain_spec, ": declines is a class method, and failed"):
         declines: object = agent.declines()
-    except (Exception, SystemExit) as error:
-        raise ConfigError(
-            f"brain {brain_spec!r}: declines is a class method, and failed: {error_in_words(error)}"
-        ) from error
     if isinstance(declines, str) or not isinstance(declines, tuple | list):
         raise ConfigError(f"brain {brain_spec!r}: declines returns a tuple of kinds, not {declines!r:.60}")
     for kind in declines:
@@ -506,3 +496,12 @@ def _import(module_name: str, brain_spec: str) -> ModuleType:
         ) from error
     except (Exception, SystemExit) as error:
         raise ConfigError(f"brain {brain_spec!r}: importing {module_name!r} failed: {error_in_words(error)}") from error
+
+
+@contextlib.contextmanager
+def _named(brain_spec: str, failure: str) -> Iterator[None]:
+    """Say of which brain it is, and what has failed, whatever code of a user's raises."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        raise ConfigError(f"brain {brain_spec!r}{failure}: {error_in_words(error)}") from error

@@ -12,6 +12,7 @@ from typing import Final
 
 from players.llm.prompts.writer import PromptWriter
 from wolfbus.agent import Agent, Answer
+from wolfbus.agent.answer import answer_in_text
 from wolfbus.files.printable import with_article
 from wolfbus.game.vocabulary import Kind
 from wolfbus.knowledge.view import SeatView
@@ -38,10 +39,7 @@ class TextReader:
     def read(self, text: str, ask: Ask, view: SeatView) -> Answer:
         """Return what a text answers; one that cannot be used becomes an answer without content that says why."""
         part = read(text, Question(ask.kind, ask.legal, view.names, view.config.bid_max, view.config.max_statement))
-        if part.content is None:
-            return Answer(None, part.thought, raw=text[:_RAW_KEPT], fault=part.fault, note=part.note)
-        reading = part.reading or "clean"
-        return Answer(part.content, part.thought, reading, raw=None if reading == "clean" else text[:_RAW_KEPT])
+        return answer_in_text(text, part, _RAW_KEPT)
 
 
 class TextBrain(Agent):

@@ -16,6 +16,7 @@ from players.llm.prompts.writer import Prompt, PromptWriter
 from players.llm.provider import COUNTED, Completion, ModelQuestion
 from players.llm.settings import Model
 from wolfbus.agent import Agent, Answer
+from wolfbus.agent.answer import answer_in_text
 from wolfbus.agent.outbox import Replies
 from wolfbus.files.printable import error_in_words
 from wolfbus.game.vocabulary import Fault, Kind
@@ -85,7 +86,9 @@ class Turn:
             thought = "\n\n".join(without_thinking(plain_text).thoughts) or None
             raw = (text or completion.refusal or "")[:_RAW_KEPT] or None
             return dict.fromkeys(names, Answer(None, thought, raw=raw, fault=reason.fault, note=reason.line))
-        answers = {name: _answer_of(part, text) for name, part in self._read_parts(plain_text).items()}
+        # the record of the call has the text, too
+        parts = self._read_parts(plain_text)
+        answers = {name: answer_in_text(text, part, _RAW_KEPT) for name, part in parts.items()}
         return {name: self._marked_if_copied(answer) for name, answer in answers.items()}
 
     def _marked_if_copied(self, answer: Answer) -> Answer:
@@ -106,14 +109,6 @@ class Turn:
     def _question(self, kind: Kind, legal: tuple[str | None, ...] | None) -> Question:
         rules = self.config
         return Question(kind, legal, self.names, rules.bid_max, rules.max_statement, DESCRIPTIONS)
-
-
-def _answer_of(part: Read, text: str) -> Answer:
-    if part.content is None:
-        return Answer(None, part.thought, raw=text[:_RAW_KEPT], fault=part.fault, note=part.note)
-    reading = part.reading or "clean"
-    # the record of the call has the text, too; it stands beside the answer where reading it took liberties
-    return Answer(part.content, part.thought, reading, raw=None if reading == "clean" else text[:_RAW_KEPT])
 
 
 def call_record(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, reask: bool) -> Call:

@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from players.program.protocol import (
     unusable,
 )
 from wolfbus.agent import NO_ANSWER, Agent, Answer
+from wolfbus.agent.answer import worth_until
 from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted, printable
 from wolfbus.knowledge.view import Memory, SeatView
@@ -115,8 +115,7 @@ class ChildBrain(Agent):
 
     def _answer(self, ask: Ask, view: SeatView) -> Answer | None:
         self._check_process(view)
-        # where a seat is absent, the moderator's patience is short; but a late answer brings the seat back
-        until = time.monotonic() + max(ask.deadline_s, view.config.deadlines.of(ask.kind))
+        until = worth_until(ask, view)
         line = ask_line(ask, view)
         process = self._process
         if process is None:

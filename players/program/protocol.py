@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from wolfbus.agent import Answer
+from wolfbus.agent.answer import answer_in_text
 from wolfbus.files.printable import counted, printable
 from wolfbus.game.config import rules_text
 from wolfbus.game.roles import team_of
@@ -264,10 +265,7 @@ def read_reply(line: bytes, ask: Ask, view: SeatView) -> Answer:
     except UnicodeDecodeError:
         return unusable(line, "the reply is not UTF-8")
     result = read(text, Question(ask.kind, ask.legal, view.names, view.config.bid_max, view.config.max_statement))
-    if result.content is None:
-        return Answer(None, thought=result.thought, raw=text, fault=result.fault or "unparseable", note=result.note)
-    reading = result.reading or "clean"
-    return Answer(result.content, thought=result.thought, reading=reading, raw=None if reading == "clean" else text)
+    return answer_in_text(text, result, LONGEST)
 
 
 def unusable(raw: bytes | None, note: str, fault: Fault = "unparseable") -> Answer:

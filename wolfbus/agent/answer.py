@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic import ValidationError
 
@@ -15,6 +16,10 @@ from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Consent, Content, Proposal, Speech
 from wolfbus.messages.requests import Ask
+
+if TYPE_CHECKING:
+    from wolfbus.knowledge.view import SeatView
+    from wolfbus.reading import Read
 
 Simple: TypeAlias = Content | int | str | dict[str, Any] | None
 """An answer: its content type (`Bid`, `Speech`, `Label`, `Judgement`, `Ballot`, `Choice`,
@@ -80,6 +85,28 @@ def answer_of(kind: Kind, returned: AnswerLike) -> Answer:
     if content is None:
         return replace(answer, content=None, note="the agent gave no assessment")
     return replace(answer, content=content)
+
+
+def answer_in_text(text: str, read: Read, kept: int) -> Answer:
+    """Return what a text answers; one that cannot be used becomes an answer without content that says why.
+
+    Args:
+        text: what was written.
+        read: what the reading ladder made of it.
+        kept: characters of the text that are kept beside the answer, where reading it took liberties.
+    """
+    if read.content is None:
+        return Answer(None, read.thought, raw=text[:kept], fault=read.fault, note=read.note)
+    reading = read.reading or "clean"
+    return Answer(read.content, read.thought, reading, raw=None if reading == "clean" else text[:kept])
+
+
+def worth_until(ask: Ask, view: SeatView) -> float:
+    """Return until when, in monotonic time, an answer is worth having.
+
+    Where a seat is absent, the moderator's patience is short; but a late answer brings the seat back.
+    """
+    return time.monotonic() + max(ask.deadline_s, view.config.deadlines.of(ask.kind))
 
 
 def _content(kind: Kind, simple: Simple) -> Content | None:
