@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from pykka import Actor, ActorRef, ActorRegistry, ThreadingActor
+from pykka import ActorRef, ActorRegistry
 
-from wolfbus.actors import ActorPool, PooledActor
+from wolfbus.actors import ActorPool
 
 Start = Callable[..., ActorRef[Any]]
 
@@ -39,16 +39,11 @@ def one_thread() -> Iterator[ActorPool]:
         yield pool
 
 
-@pytest.fixture(params=["pool", "one_thread", None], ids=["own pool", "one thread", "thread per actor"])
+@pytest.fixture(params=["pool", "one_thread"])
 def start(request: pytest.FixtureRequest) -> Start:
-    """Start an actor whose body is a plain pykka.Actor: what holds for pykka's threads must hold for any pool."""
-    pool = request.getfixturevalue(request.param) if request.param else None
-
-    def start(body: type[Actor], *args: Any, **kwargs: Any) -> ActorRef[Any]:
-        concrete: Any = type(body.__name__, (body, PooledActor if pool else ThreadingActor), {})
-        return concrete.start_in(pool, *args, **kwargs) if pool else concrete.start(*args, **kwargs)
-
-    return start
+    """Start an actor in a pool."""
+    pool = request.getfixturevalue(request.param)
+    return lambda kind, *args: kind.start_in(pool, *args)
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
-"""From start to stop: what an actor may rely on, with a thread of its own (pykka's claims) or without (ours)."""
+"""From start to stop: what an actor may rely on."""
 
 import threading
 import weakref
 from typing import Any
 
 import pytest
-from pykka import Actor, ActorDeadError, ActorRegistry, Timeout
+from pykka import ActorDeadError
 
 from tests.waiting import PATIENCE_S
 from wolfbus.actors import PooledActor
@@ -13,7 +13,7 @@ from wolfbus.actors import PooledActor
 WAIT = PATIENCE_S
 
 
-class Diarist(Actor):
+class Diarist(PooledActor):
     """Writes down what happens to it, in order; a callable message is called, and so can hold the actor up."""
 
     def __init__(self, diary: list[Any] | None = None, ended: threading.Event | None = None) -> None:
@@ -59,32 +59,6 @@ def test_what_an_actor_tells_itself_in_its_constructor_arrives_after_on_start(st
     assert diary == ["start", "told in the constructor", "stop"]
 
 
-def test_pykkas_registry_proxies_and_futures_work_on_any_actor(start):
-    first, second = start(Diarist), start(Diarist)
-    assert ActorRegistry.get_all() == [first, second]
-    ActorRegistry.broadcast("to all")
-    proxy = first.proxy()
-    proxy.colour = "amber"
-    assert proxy.colour.get(timeout=WAIT) == "amber"
-    proxy.on_failure.defer()
-    assert proxy.diary.get(timeout=WAIT) == ["start", "to all", "failure"]
-    assert ActorRegistry.stop_all(timeout=WAIT) == [True, True]
-    assert ActorRegistry.get_all() == []
-
-
-def test_an_answer_may_come_after_its_asker_gave_up(start):
-    gate = threading.Event()
-    ref = start(Diarist)
-    ref.tell(gate.wait)
-    future = ref.ask("slow", block=False)
-    with pytest.raises(Timeout):
-        future.get(timeout=0)
-    with pytest.raises(Timeout):
-        ref.ask("slower", timeout=0.001)
-    gate.set()
-    assert future.get(timeout=WAIT) == "slow"
-
-
 def test_a_dead_actor_is_told_and_asked_nothing(start):
     ref = start(Diarist)
     assert ref.is_alive()
@@ -115,33 +89,25 @@ def test_questions_behind_a_stop_are_answered_with_actor_dead(start):
 
 def test_an_actor_may_stop_itself_any_number_of_times_and_still_handles_what_came_before(start):
     class Leaver(Diarist):
-        def leave(self) -> None:
+        def on_start(self) -> None:
             self.actor_ref.tell("from myself")
             self.stop()
             self.stop()
 
     diary, ended = [], threading.Event()
-    start(Leaver, diary, ended).proxy().leave().get(timeout=WAIT)
+    start(Leaver, diary, ended)
     assert ended.wait(WAIT)
-    assert diary == ["start", "from myself", "stop"]
-
-
-def test_an_actor_may_start_and_stop_another(start):
-    def life_of_a_child() -> bool:
-        child = start(Diarist)
-        return child.ask("hello", timeout=WAIT) == "hello" and child.stop(timeout=WAIT)
-
-    assert start(Diarist).ask(life_of_a_child, timeout=WAIT) is True
+    assert diary == ["from myself", "stop"]
 
 
 def test_a_dead_actor_is_let_go_though_its_reference_is_kept_and_its_thread_rests(one_thread):
-    class Pooled(Diarist, PooledActor):
+    class Mortal(Diarist):
         def on_start(self) -> None:
             weakref.finalize(self, collected.set)
 
     keeper_of_the_thread = PooledActor.start_in(one_thread)
     collected = threading.Event()
-    ref = Pooled.start_in(one_thread)
+    ref = Mortal.start_in(one_thread)
     ref.ask("settled", timeout=WAIT)
     ref.stop()
     assert collected.wait(WAIT)

@@ -1,6 +1,6 @@
 """Actors that own no thread each, and the timers that wake them.
 
-`PooledActor` keeps pykka's semantics (tell, ask, proxies, stopping, failing, the registry) and runs on the few threads
+`PooledActor` keeps pykka's semantics (tell, ask, stopping, failing, the registry) and runs on the few threads
 of an `ActorPool`: a waiting actor costs memory only, so a process can hold the seats of a thousand games. `Timers`
 turns a duration into a callback, usually one ``tell``.
 

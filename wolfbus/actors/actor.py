@@ -10,15 +10,13 @@ from typing import Any, Self, TypeVar
 
 from pykka import Actor, ActorDeadError, ActorRef, ActorRegistry, Future, ThreadingFuture
 from pykka._envelope import Envelope
-from pykka.messages import ProxyCall, ProxyGetAttr, ProxySetAttr, _ActorStop
+from pykka.messages import _ActorStop
 
 from wolfbus.actors.pool import ActorPool, pool_of_this_thread
 
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
-
-_OF_PYKKA = frozenset({_ActorStop, ProxyCall, ProxyGetAttr, ProxySetAttr})
 
 MESSAGES_PER_TURN = 32
 """Messages an actor may handle before others get their turn: enough to make the queue cheap, few enough to be fair."""
@@ -263,8 +261,8 @@ class PooledActor(Actor):
         self.actor_inbox.open(self._pool, self._first_turn, self._take_turn)
 
     def _handle_receive(self, message: Any) -> Any:
-        # pykka asks for each of its own four types first, whatever comes
-        return super()._handle_receive(message) if message.__class__ in _OF_PYKKA else self.on_receive(message)
+        # nobody here makes proxies, for whose messages pykka would look first
+        return self._stop() if message.__class__ is _ActorStop else self.on_receive(message)
 
     def _first_turn(self) -> None:
         try:
