@@ -1,4 +1,4 @@
-"""Rights on a real Redis: every kind of participant can do its work, leaves no denial behind, and can do no more."""
+"""Rights on a real Redis: every kind of participant can do its work, and leaves no denial behind."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.bus.parts import (
     step,
 )
 from wolfbus.bus import Bus, Commit, open_bus, streams
-from wolfbus.errors import BusDown, BusError, ConfigError, HouseHeld, NotAllowed, StaleWriter
+from wolfbus.errors import BusDown, BusError, HouseHeld, NotAllowed, StaleWriter
 from wolfbus.testing.redis_server import RedisServer
 from wolfbus.tickets import Holder, Service
 
@@ -43,8 +43,6 @@ OUT_ANALYTICS = streams.outbox(HOUSE, "counter")
 IN_ANALYTICS = streams.inbox(HOUSE, "counter")
 GAMES = streams.games(HOUSE)
 LIVE = streams.live(HOUSE)
-ELSEWHERE = streams.inbox("elsewhere", "ann")
-
 Enter = Callable[[Sequence[str]], str]
 
 
@@ -92,11 +90,6 @@ def answers(url: str, commands: Sequence[Sequence[str]]) -> list[object]:
             replies.append(error)
     connection.disconnect()
     return replies
-
-
-def all_denied(url: str, commands: Sequence[Sequence[str]]) -> None:
-    for command, reply in zip(commands, answers(url, commands), strict=True):
-        assert isinstance(reply, NoPermissionError), (command, reply)
 
 
 def rights(service: Service, name: str, database: int = 0) -> tuple[str, ...]:
@@ -149,59 +142,6 @@ def test_an_agent_that_may_not_unblock_is_woken_at_once_without_trying(
     bus.close()
 
 
-def test_an_agent_can_do_nothing_else(enter: Enter, a_game: Bus) -> None:
-    url = enter(rights("agent", "ann"))
-    bus = open_bus(url)
-    others = (IN_BOB, OUT_BOB, RECORD, TABLE, GAMES, ELSEWHERE, streams.lobby(HOUSE), streams.inbox(HOUSE, "ann2"))
-    acts: list[Callable[[], object]] = [
-        *(lambda name=name: bus.entries(name) for name in others),
-        *(lambda name=name: bus.last_id(name) for name in others),
-        *(lambda name=name: bus.append(name, entries(1)) for name in (IN_ANN, *others)),
-        lambda: bus.post(streams.lobby(HOUSE), entry()),
-        lambda: claim(bus, "ann"),
-        lambda: bus.renew(HOUSE, "first", epoch_of(1), 5),
-        lambda: bus.release(HOUSE, "first", epoch_of(1)),
-        lambda: bus.owner(HOUSE),
-        lambda: bus.head(HOUSE, GAME),
-        lambda: bus.cursors(HOUSE),
-        lambda: bus.trim(IN_ANN, "9-0"),
-        lambda: bus.cap(OUT, 0),
-        lambda: bus.expire(HOUSE, GAME, 0),
-    ]
-    for act in acts:
-        with pytest.raises(NotAllowed, match="this Redis user may not do that"):
-            act()
-    for name in others:
-        reader = following(bus, name)
-        with pytest.raises(NotAllowed):
-            reader.read(0)
-        reader.close()
-    results = bus.commit([step(2), Commit(HOUSE, "", 1, "", "", (), ((IN_BOB, entry()),))])
-    assert [type(result) for result in results] == [NotAllowed, NotAllowed]
-    with pytest.raises(NotAllowed) as caught:
-        bus.append(OUT_BOB, entries(1))
-    assert caught.value.stream == OUT_BOB
-    bus.close()
-    assert len(a_game.entries(IN_BOB)) == 1
-    assert a_game.entries(OUT_BOB) == entries(1)
-
-
-def test_an_agent_gets_no_command_of_a_kind_it_does_not_need(enter: Enter, a_game: Bus) -> None:
-    url = enter(rights("agent", "ann"))
-    text = f"""
-        KEYS * | SCAN 0 | RANDOMKEY | DBSIZE | SELECT 1 | EXISTS {OUT} | TYPE {OUT} | OBJECT FREQ {IN_BOB}
-        FLUSHALL | FLUSHDB | DEL {OUT} | UNLINK {OUT} | EXPIRE {OUT} 1 | RENAME {OUT} {OUT_BOB} | COPY {IN_BOB} {OUT}
-        EVAL x 0 | SCRIPT LOAD x | FUNCTION LIST | MULTI | WAIT 0 0 | SWAPDB 0 1 | MONITOR | INFO | SHUTDOWN | SAVE
-        CONFIG GET * | ACL LIST | ACL WHOAMI | ACL LOG | CLIENT LIST | CLIENT KILL TYPE normal | CLIENT UNBLOCK 1
-        XTRIM {OUT} MAXLEN 0 | XDEL {OUT} 1-1 | XSETID {OUT} 9-9 | XGROUP CREATE {OUT} g 0 | XINFO GROUPS {IN_ANN}
-        XREADGROUP GROUP g c STREAMS {IN_ANN} > | XREAD STREAMS {IN_ANN} {IN_BOB} 0 0 | XREVRANGE {IN_BOB} + -
-        SUBSCRIBE c | PSUBSCRIBE * | PUBLISH c x | GET {OUT} | SET {OUT} x | HGETALL {streams.heads(HOUSE)}
-        MEMORY USAGE {IN_BOB} | DUMP {IN_BOB} | RESTORE {OUT} 0 x | SORT {OUT} | MIGRATE h 1 {OUT} 0 1 | REPLICAOF h 1
-    """
-    commands = [command.split() for line in text.strip().splitlines() for command in line.split(" | ")]
-    all_denied(url, commands)
-
-
 def test_a_house_in_a_numbered_database_lets_its_agents_choose_it(enter: Enter) -> None:
     bus = open_bus(enter(rights("agent", "ann", 3)) + "/3")
     bus.append(OUT, entries(1))
@@ -226,21 +166,6 @@ def test_analytics_can_do_its_work(enter: Enter, a_game: Bus, redis_server: Redi
     assert bus.owner(HOUSE).holder == "moderator"
     nothing_was_denied(redis_server)
     bus.close()
-
-
-def test_analytics_can_write_nothing_but_its_own(enter: Enter, a_game: Bus) -> None:
-    url = enter(rights("analytics", "counter"))
-    names = (RECORD, TABLE, GAMES, IN_ANALYTICS, IN_ANN, OUT, streams.lobby(HOUSE))
-    all_denied(
-        url,
-        [
-            *(("XADD", name, "*", "a", "b") for name in names),
-            *(("XTRIM", name, "MAXLEN", "0") for name in names),
-            *(("XREAD", "STREAMS", name, "0") for name in (IN_ANN, OUT, OUT_BOB, streams.record("elsewhere", GAME))),
-            *(("DEL", LIVE), ("SCAN", "0"), ("EVAL", "return 1", "0"), ("FLUSHALL",), ("ACL", "LIST")),
-            *(("HSET", streams.owner(HOUSE), "epoch", "9"), ("HMGET", streams.heads(HOUSE), GAME)),
-        ],
-    )
 
 
 def test_a_moderator_can_do_its_work(enter: Enter, redis_server: RedisServer) -> None:
@@ -288,57 +213,19 @@ def test_a_step_that_takes_back_its_posts_needs_no_more_rights(
     bus.close()
 
 
-def test_a_moderator_has_no_say_elsewhere(enter: Enter, a_game: Bus) -> None:
-    all_denied(
-        enter(rights("moderator", "moderator")),
-        [
-            *(("XADD", ELSEWHERE, "*", "a", "b"), ("XREAD", "STREAMS", ELSEWHERE, "0"), ("DEL", ELSEWHERE)),
-            *(("HGETALL", streams.owner("elsewhere")), ("SADD", streams.tickets(HOUSE), "eve"), ("SCAN", "0")),
-            *(("KEYS", "*"), ("FLUSHALL",), ("CONFIG", "GET", "*"), ("ACL", "LIST"), ("EVAL", "return 1", "0")),
-        ],
-    )
-
-
-def test_a_spectator_sees_the_tables_and_nothing_else(enter: Enter, a_game: Bus, redis_server: RedisServer) -> None:
-    url = enter(rights("spectator", "eve"))
-    bus = open_bus(url)
+def test_a_spectator_sees_the_tables(enter: Enter, a_game: Bus, redis_server: RedisServer) -> None:
+    bus = open_bus(enter(rights("spectator", "eve")))
     reader = following(bus, TABLE, GAMES)
     assert len(reader.read(SOON_S)) == 2
     nothing_was_denied(redis_server)
-    for name in (RECORD, IN_ANN, OUT_BOB, LIVE, streams.lobby(HOUSE), streams.table("elsewhere", GAME)):
-        with pytest.raises(NotAllowed):
-            bus.entries(name)
     bus.close()
-    all_denied(url, [*(("XADD", name, "*", "a", "b") for name in (TABLE, GAMES, LIVE)), ("SCAN", "0"), ("TIME",)])
-
-
-@pytest.mark.parametrize("name", ["", "*", "a*", "a?", "[ab]", "a b", "a\\", "ann\n", "a:b", "{a}"])
-def test_a_name_that_would_match_others_gets_no_rights(name: str) -> None:
-    for house, holder in ((HOUSE, name), (name, "ann")):
-        with pytest.raises(ConfigError, match="is no name"):
-            Holder(house, "agent", holder)
 
 
 def test_rights_given_anew_take_the_old_ones_away(enter: Enter, redis_server: RedisServer, a_game: Bus) -> None:
     url = enter(("~*", "&*", "+@all", "(+get ~*)"))
     redis_server.command("ACL", "SETUSER", "guest", *rights("agent", "ann"))
-    all_denied(url, [("KEYS", "*"), ("XREAD", "STREAMS", IN_BOB, "0"), ("PUBLISH", "c", "x"), ("GET", "a")])
-
-
-def test_whoever_is_not_let_in_is_told_in_one_line(redis_server: RedisServer) -> None:
-    with RedisServer() as server:
-        server.command("ACL", "SETUSER", "guest", "on", ">pw", *rights("agent", "ann"))
-        server.command("ACL", "SETUSER", "default", "off")
-        for user in ("", "guest:wrong@", "nobody:wrong@"):
-            reason = (
-                "does not accept this user and password" if user else "asks for a password, and the address has none"
-            )
-            with pytest.raises(BusError, match=reason) as caught:
-                open_bus(server.url.replace("redis://", f"redis://{user}"))
-            assert not isinstance(caught.value, BusDown)
-            assert "\n" not in str(caught.value)
-            assert "wrong" not in str(caught.value)
-        open_bus(server.url.replace("redis://", "redis://guest:pw@")).close()
+    replies = answers(url, [("KEYS", "*"), ("XREAD", "STREAMS", IN_BOB, "0"), ("PUBLISH", "c", "x"), ("GET", "a")])
+    assert {type(reply) for reply in replies} == {NoPermissionError}
 
 
 def test_an_agent_whose_rights_are_revoked_is_told_and_not_kept_waiting(

@@ -54,6 +54,7 @@ def test_no_password_a_wrong_one_and_one_too_many_are_told_apart(
     assert capsys.readouterr().err == f"wolfbus: {none}\n"
     assert refused(guarded.url.replace("://", "://default@")) == none
     wrong = refused(guarded.url.replace("://", "://:wrong@"))
+    assert refused(guarded.url.replace("://", "://nobody:wrong@")) == wrong
     assert wrong.startswith(f"{place} does not accept this user and password (in an address,")
     assert refused(redis_url.replace("://", "://:needless@")).endswith("has no password: leave it out of the address")
     open_bus(guarded.url.replace("://", "://:right@")).close()

@@ -17,7 +17,7 @@ from redis import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
 from tests.isolation.conftest import HOUSE, Guarded, client, exchange
-from wolfbus.bus import Entry, open_bus, streams
+from wolfbus.bus import Commit, Entry, open_bus, streams
 from wolfbus.errors import BusError, NotAllowed
 from wolfbus.tickets import read_bus
 
@@ -179,14 +179,23 @@ def test_an_agent_that_trims_its_own_replies_away_harms_itself_alone(guarded: Gu
 
 
 def test_the_bus_says_in_one_line_what_a_ticket_does_not_allow(guarded: Guarded) -> None:
-    bus = open_bus(guarded.url("ada"))
+    bus, foreign = open_bus(guarded.url("ada")), streams.outbox(HOUSE, "bruno")
+    entry = Entry(b"", "reply", "bruno", id="1-1")
     for act in (
         lambda: bus.entries(streams.inbox(HOUSE, "bruno")),
         lambda: bus.post(streams.lobby(HOUSE), Entry(b"", "join", "ada")),
-        lambda: bus.append(streams.outbox(HOUSE, "bruno"), [Entry(b"", "reply", "bruno", id="1-1")]),
         lambda: bus.claim(HOUSE, "ada"),
     ):
         with pytest.raises(NotAllowed) as caught:
             act()
         assert "\n" not in str(caught.value)
+    (result,) = bus.commit([Commit(HOUSE, "", 1, "", "", (), ((foreign, entry),))])
+    assert isinstance(result, NotAllowed)
+    with pytest.raises(NotAllowed) as caught:
+        bus.append(foreign, [entry])
+    assert caught.value.stream == foreign
+    reader = bus.reader()
+    reader.follow(foreign)
+    with pytest.raises(NotAllowed):
+        reader.read(0)
     bus.close()
