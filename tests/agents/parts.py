@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
@@ -120,27 +120,16 @@ class Aside:
     """Something that runs in a thread and may be asked to stop.
 
     Args:
-        run: what runs; its result, or what it raises, is in `result`.
+        run: what runs.
     """
 
     def __init__(self, run: Callable[[Stopping], object]) -> None:
         self.stopping = Stopping()
-        self.result: Future[object] = Future()
-        self._thread = threading.Thread(target=self._work, args=(run,), name="aside")
-        self._thread.start()
-
-    def _work(self, run: Callable[[Stopping], object]) -> None:
-        try:
-            self.result.set_result(run(self.stopping))
-        except BaseException as error:
-            self.result.set_exception(error)
+        self._result = ThreadPoolExecutor(1, "aside").submit(run, self.stopping)
 
     def end(self) -> object:
-        """Return its result once it has one."""
-        try:
-            return self.result.result(SOON_S)
-        finally:
-            self._thread.join(SOON_S)
+        """Return its result once it has one, or raise what it raised."""
+        return self._result.result(SOON_S)
 
     def __enter__(self) -> Self:
         return self
@@ -149,7 +138,7 @@ class Aside:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stopping.ask("the test is over")
-        self._thread.join(SOON_S)
+        wait([self._result], SOON_S)
 
 
 def served(agent: type[Agent], url: str, **options: Any) -> Aside:

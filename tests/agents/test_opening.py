@@ -39,19 +39,6 @@ def test_a_player_that_starts_before_redis_waits_for_it_and_says_so_once(closed,
     assert line.endswith("waiting for it up to 120 s")
 
 
-def test_a_redis_that_is_down_is_told_at_once_with_what_to_do_unless_the_address_has_patience(
-    closed: RedisServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr("wolfbus.bus.url.OPENING_S", 0.05)
-    with pytest.raises(BusDown) as caught:
-        await_bus(closed.url, Stopping())
-    message = str(caught.value)
-    assert message.startswith(f"Redis at 127.0.0.1:{closed.port} cannot be reached (tried for 0.05 s): ")
-    assert f"start it (redis-server --port {closed.port}, or docker run -p {closed.port}:6379 redis:7)" in message
-    assert message.endswith("or check the address; ?patience=SECONDS waits longer")
-    assert not caplog.records
-
-
 def test_a_wrong_address_is_a_clear_line_when_patience_is_over(closed: RedisServer) -> None:
     with pytest.raises(
         BusDown, match=rf"^Redis at 127\.0\.0\.1:{closed.port} cannot be reached \(tried for 0\.2 s\): "

@@ -5,9 +5,9 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Generic, TypeVar
 
 from tests.waiting import PATIENCE_S
@@ -130,24 +130,10 @@ class InThread(Generic[T]):
     """Runs something in a thread and hands back what it returned or raised."""
 
     def __init__(self, work: Callable[..., T], *args: object) -> None:
-        self._work = partial(work, *args)
-        self._result: list[T] = []
-        self._error: list[BaseException] = []
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._result.append(self._work())
-        except BaseException as error:
-            self._error.append(error)
+        self._future = ThreadPoolExecutor(1).submit(work, *args)
 
     def result(self) -> T:
-        self._thread.join(SOON_S)
-        assert not self._thread.is_alive(), "it hangs"
-        if self._error:
-            raise self._error[0]
-        return self._result[0]
+        return self._future.result(SOON_S)
 
 
 @contextmanager

@@ -66,9 +66,3 @@ def test_under_all_faults_every_stream_arrives_whole_and_in_order(bus: Bus, seed
     by_stream = read_to(mistreated, {IN_ANN: "1000-60", OUT: "1000-60"})
     assert [first_times(one) for one in by_stream.values()] == [ids(entries(60))] * 2
     assert all(mistreated.injected[fault] for fault in ("again", "reread", "delayed"))
-
-
-def test_the_same_seed_mistreats_alike(bus: Bus) -> None:
-    bus.append(IN_ANN, entries(100))
-    first, second = (read_to(faulty(bus, again=0.2, reread=0.2), {IN_ANN: "1000-100"}) for _ in range(2))
-    assert first == second

@@ -76,21 +76,17 @@ def test_following_again_starts_anew(bus: Bus) -> None:
     assert reader.read(0) == [(OUT, entries(2, start=2))]
 
 
-def test_a_blocked_read_returns_what_arrives(bus: Bus, place: Place) -> None:
-    reader = following(place.open(), OUT)
-    reading = InThread(lambda: reader.read(SOON_S))
-    place.wait_blocked()
-    bus.append(OUT, entries(1))
-    assert reading.result() == [(OUT, entries(1))]
-
-
-def test_a_blocked_read_is_woken_by_a_commit(bus: Bus, place: Place) -> None:
+def test_a_blocked_read_returns_what_is_appended_and_what_is_committed(bus: Bus, place: Place) -> None:
     claim(bus)
-    reader = following(place.open(), IN_BOB)
-    reading = InThread(lambda: reader.read(SOON_S))
-    place.wait_blocked()
-    one_landing(bus.commit([step(1)]))
-    assert reading.result() == [(IN_BOB, [entry(f"{epoch_of(1)}-0")])]
+    reader = following(place.open(), OUT, IN_BOB)
+    for write, came in (
+        (lambda: bus.append(OUT, entries(1)), (OUT, entries(1))),
+        (lambda: one_landing(bus.commit([step(1)])), (IN_BOB, [entry(f"{epoch_of(1)}-0")])),
+    ):
+        reading = InThread(lambda: reader.read(SOON_S))
+        place.wait_blocked()
+        write()
+        assert reading.result() == [came]
 
 
 @pytest.mark.usefixtures("one_slice")

@@ -72,7 +72,8 @@ def test_a_command_says_within_seconds_that_redis_is_down_and_what_to_do(
     assert run(words) == FAILED
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"wolfbus: Redis at 127.0.0.1:{port} cannot be reached (tried for 0.05 s): ")
-    assert f"start it (redis-server --port {port}, or docker run -p {port}:6379 redis:7), or check the address" in line
+    assert f"start it (redis-server --port {port}, or docker run -p {port}:6379 redis:7)" in line
+    assert line.endswith("or check the address; ?patience=SECONDS waits longer")
 
 
 def test_a_server_that_takes_connections_and_says_nothing_is_given_up_soon(

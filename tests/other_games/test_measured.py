@@ -183,15 +183,16 @@ def test_a_log_of_the_paper_may_name_a_model_for_each_seat(tmp_path, capsys):
     assert sorted(json.loads(capsys.readouterr().out)["agents"]) == ["a-model", "another-model"]
 
 
-@pytest.mark.parametrize("command", [("replay",), ("report",), ("verify",), ("compare", "runs"), ("export", "csv")])
+@pytest.mark.parametrize("command", ["replay", "report", "verify", "compare", "export", "page"])
 @pytest.mark.parametrize("name", files())
 def test_who_gives_a_foreign_file_is_told_what_reads_it(command, name, file_of, capsys, tmp_path):
     source = file_of(name)
-    out = ["--out", str(tmp_path / "out")] if command[0] == "export" else []
-    words = [word if word != "runs" else str(source) for word in command]
-    assert run([*words, str(source), *out]) != 0
-    kind = name.split()[0]
-    assert f"wolfbus import {kind} {source.name} --out DIR" in capsys.readouterr().err
+    file, out = str(source), str(tmp_path / "out")
+    words = {"compare": [file, file], "export": ["csv", file, "--out", out], "page": [file, "-o", out]}
+    assert run([command, *words.get(command, [file])]) != 0
+    told = capsys.readouterr().err
+    assert f"wolfbus import {name.split()[0]} {source.name} --out DIR" in told
+    assert "cut off" not in told
 
 
 def test_a_turn_in_which_nothing_was_said_counts_as_in_records(tables):

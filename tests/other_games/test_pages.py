@@ -96,15 +96,6 @@ def test_a_log_of_the_paper_without_its_roles_says_what_is_missing(tmp_path, cap
     assert "its run_meta.json, which has the roles, is not beside it" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", files())
-def test_a_page_of_a_foreign_file_says_what_reads_it(name, file_of, tmp_path, capsys):
-    source = file_of(name)
-    assert run(["page", str(source), "-o", str(tmp_path / "page.html")]) == 2
-    told = capsys.readouterr().err
-    assert f"wolfbus import {name.split()[0]} {source.name} --out DIR" in told
-    assert "cut off" not in told
-
-
 @pytest.mark.parametrize("content", ['{"a": 1}', "hello", "{}\n"])
 def test_a_line_of_something_else_is_not_called_cut_off(content, tmp_path, capsys):
     path = tmp_path / "some.json"

@@ -42,16 +42,6 @@ def test_an_error_means_what_its_status_codes_and_words_say(
     assert "key" not in str(came.error) or case.get("key", False)
 
 
-@pytest.mark.parametrize("status", [401, 402, 403, 404])
-def test_a_model_that_cannot_be_asked_any_more_is_not_asked_again(
-    asking: Asking, server: ScriptedServer, status: int
-) -> None:
-    server.plan(Step(), default=refuse(status))
-    came = [asking.one(question(model_at(server), text)) for text in "abc"]
-    assert [completion.halts for completion in came] == [False, True, True]
-    assert len(server.bodies) == 2
-
-
 def test_an_error_in_a_choice_is_tried_again_and_the_same_twice_is_enough(
     asking: Asking, server: ScriptedServer
 ) -> None:
