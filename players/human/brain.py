@@ -27,13 +27,13 @@ from players.human.words import (
     table_in_words,
 )
 from wolfbus.agent import NO_ANSWER, Agent, Answer
-from wolfbus.agent.answer import answer_of
+from wolfbus.agent.answer import answer_of, labelled
 from wolfbus.agent.outbox import Replies
 from wolfbus.errors import PlayerError
 from wolfbus.files.printable import counted, error_in_words, name_of, printable, storable
 from wolfbus.game.config import GameConfig, rules_text
 from wolfbus.knowledge.view import Memory, SeatView
-from wolfbus.messages.content import Ballot, Bid, Choice, Consent, Label, Proposal, Speech, published_words
+from wolfbus.messages.content import Ballot, Bid, Choice, Consent, Proposal, published_words
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
 
 if TYPE_CHECKING:
@@ -204,20 +204,14 @@ class HumanBrain(Agent):
         self._screen.say([heading], "bold")
         self._screen.say(lines)
         answer = self._await_answer(ask, view, due)
-        content = answer.content
-        if not view.config.labels_words or not isinstance(content, Speech | Ballot):
-            return answer
-        words = published_words(content)
+        words = published_words(answer.content) if view.config.labels_words else ""
         return answer if not words else self._with_label(answer, words, ask, view, due)
 
     def _with_label(self, answer: Answer, words: str, ask: Ask, view: SeatView, due: float) -> Answer:
         """Have words labelled before anybody hears them; they go without a label where none comes."""
         label_ask, view_after = view.imagined(ask, words)
         self._screen.say(question_in_words(label_ask, view_after))
-        label = self._await_answer(label_ask, view_after, due).content
-        if not isinstance(label, Label) or not isinstance(answer.content, Speech | Ballot):
-            return answer
-        return replace(answer, content=answer.content.model_copy(update={"label": label}))
+        return labelled(answer, self._await_answer(label_ask, view_after, due))
 
     def _await_answer(self, ask: Ask, view: SeatView, due: float) -> Answer:
         while True:

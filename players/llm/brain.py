@@ -15,14 +15,14 @@ from players.llm.prompts.style import style_of
 from players.llm.prompts.writer import Prompt, PromptWriter
 from players.llm.provider import COUNTED, Completion, ModelQuestion
 from players.llm.settings import Model
-from wolfbus.agent import Agent, Answer
-from wolfbus.agent.answer import answer_in_text
+from wolfbus.agent import NO_ANSWER, Agent, Answer
+from wolfbus.agent.answer import answer_in_text, labelled
 from wolfbus.agent.outbox import Replies
 from wolfbus.files.printable import error_in_words
 from wolfbus.game.vocabulary import Fault, Kind
 from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.calls import REPLY_KEPT, Call
-from wolfbus.messages.content import Ballot, Label, Speech, published_words
+from wolfbus.messages.content import published_words
 from wolfbus.messages.requests import Ask
 from wolfbus.reading import Question, Read, read, read_parts
 from wolfbus.reading.copies import is_copied
@@ -311,7 +311,7 @@ class ModelBrain(Agent):
                 unread.append(name)
                 continue
             if turn.labels and turn.config.labels_words:
-                answer = _labelled(answer, answers.get("label"))
+                answer = labelled(answer, answers.get("label", NO_ANSWER))
             elif turn.labels:
                 self._keep_label(answer, answers.get("label"))
             outlet.answer(ask, answer)
@@ -347,13 +347,6 @@ def _after_reask(first: Mapping[str, Answer], second: Mapping[str, Answer], unre
         is_own = answer.content is not None and answer.reading != "copied"
         chosen[name] = replace(answer, reading="reasked") if is_own else answer
     return chosen
-
-
-def _labelled(answer: Answer, label: Answer | None) -> Answer:
-    """Return words with the label that came with them; without it where that cannot be read."""
-    if not isinstance(answer.content, Speech | Ballot) or label is None or not isinstance(label.content, Label):
-        return answer
-    return replace(answer, content=answer.content.model_copy(update={"label": label.content}))
 
 
 def _why_unread(completion: Completion, answers: Mapping[str, Answer]) -> str | None:

@@ -84,6 +84,3 @@ def _first(names: Iterable[SeatName], likely: Mapping[SeatName, float]) -> list[
     names = list(names)
     most = max(likely[name] for name in names)
     return [name for name in names if likely[name] >= most - 1e-9]
-
-
-__all__ = ["BayesBrain"]

@@ -8,7 +8,6 @@ tests suspicions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 from players.scripted import tuning
@@ -28,7 +27,7 @@ from players.scripted.talk import (
     wants_to_reveal,
 )
 from wolfbus.agent import Agent
-from wolfbus.agent.answer import Answer
+from wolfbus.agent.answer import Answer, labelled
 from wolfbus.game.vocabulary import Kind
 from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.base import SeatName, unchecked
@@ -301,16 +300,13 @@ class ScriptedBrain(Agent):
     def answer(self, ask: Ask, view: SeatView, /) -> Answer:
         """Answer by the rule for the kind of request, at random where there is none."""
         answer = _BY_KIND.get(ask.kind, anybody)(self._player(ask, view))
-        content = answer.content
-        if not view.config.labels_words or not isinstance(content, Speech | Ballot):
-            return answer
-        words = published_words(content)
+        words = published_words(answer.content) if view.config.labels_words else ""
         if not words:
             return answer
         # from a player of its own: the notes of this one are on what was really said
         label_ask, view_after = view.imagined(ask, words)
-        own_label = label(Player(view_after, label_ask, PublicNotes(view.names).after(view_after.public), {}))
-        return replace(answer, content=content.model_copy(update={"label": own_label.content}))
+        notes = PublicNotes(view.names).after(view_after.public)
+        return labelled(answer, label(Player(view_after, label_ask, notes, {})))
 
     def _player(self, ask: Ask, view: SeatView) -> Player:
         if view is not self._view or view.names != self._names:

@@ -14,7 +14,7 @@ from wolfbus.files.printable import storable
 from wolfbus.game.vocabulary import KINDS, Fault, Kind, Reading
 from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.codec import pack, plain
-from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Consent, Content, Proposal, Speech
+from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Consent, Content, Label, Proposal, Speech
 from wolfbus.messages.requests import Ask
 
 if TYPE_CHECKING:
@@ -99,6 +99,13 @@ def answer_in_text(text: str, read: Read, kept: int) -> Answer:
         return Answer(None, read.thought, raw=text[:kept], fault=read.fault, note=read.note)
     reading = read.reading or "clean"
     return Answer(read.content, read.thought, reading, raw=None if reading == "clean" else text[:kept])
+
+
+def labelled(answer: Answer, label: Answer) -> Answer:
+    """Return words with the label that came with them; as they are where one of the two cannot be used."""
+    if not isinstance(answer.content, Speech | Ballot) or not isinstance(label.content, Label):
+        return answer
+    return replace(answer, content=answer.content.model_copy(update={"label": label.content}))
 
 
 def worth_until(ask: Ask, view: SeatView) -> float:
