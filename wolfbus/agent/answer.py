@@ -87,18 +87,18 @@ def answer_of(kind: Kind, returned: AnswerLike) -> Answer:
     return replace(answer, content=content)
 
 
-def answer_in_text(text: str, read: Read, kept: int) -> Answer:
+def answer_in_text(text: str, read: Read, longest: int) -> Answer:
     """Return what a text answers; one that cannot be used becomes an answer without content that says why.
 
     Args:
         text: what was written.
         read: what the reading ladder made of it.
-        kept: characters of the text that are kept beside the answer, where reading it took liberties.
+        longest: characters of the text that are kept at most beside the answer, where reading it took liberties.
     """
     if read.content is None:
-        return Answer(None, read.thought, raw=text[:kept], fault=read.fault, note=read.note)
+        return Answer(None, read.thought, raw=text[:longest], fault=read.fault, note=read.note)
     reading = read.reading or "clean"
-    return Answer(read.content, read.thought, reading, raw=None if reading == "clean" else text[:kept])
+    return Answer(read.content, read.thought, reading, raw=None if reading == "clean" else text[:longest])
 
 
 def labelled(answer: Answer, label: Answer) -> Answer:

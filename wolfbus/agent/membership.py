@@ -129,14 +129,13 @@ class Membership:
             raise ends[0].error
         return ends[0]
 
-    def decline(self, reason: str, most_s: float = TELL_S) -> None:
+    def decline(self, reason: str) -> None:
         """Come into the house only to say why this agent cannot play, so that nobody waits for its seats.
 
         Where the bus cannot be reached at once, or no moderator hears of it, nobody is told; no error is raised.
 
         Args:
             reason: why, in a line.
-            most_s: seconds that a moderator is waited for, >= 0.
         """
         visitor = _Visitor()
         introduction = self.introduction.model_copy(update={"seats": 0})
@@ -144,15 +143,12 @@ class Membership:
             with contextlib.ExitStack() as stack:
                 bus = open_bus(self.url)
                 member, _ = self._come_in(stack, bus, introduction, lambda _: visitor, lambda _: visitor.welcomed.set())
-                if not visitor.welcomed.wait(min(most_s, _TOLD_SOON_S)):
+                if not visitor.welcomed.wait(_TOLD_SOON_S):
                     logger.warning(
                         "%s cannot play: %s; up to %g s for a moderator of house %s to be told so",
-                        member.name,
-                        reason,
-                        most_s,
-                        self.house,
+                        *(member.name, reason, TELL_S, self.house),
                     )
-                    visitor.welcomed.wait(max(most_s - _TOLD_SOON_S, 0.0))
+                    visitor.welcomed.wait(TELL_S - _TOLD_SOON_S)
                 member.leave(reason, failed=True)
         except WolfError as error:
             logger.debug("nobody is told: %s", error)

@@ -12,14 +12,14 @@ from wolfbus.cli.options import Number, checked, negated_flag
 
 @checked
 def _ugly(text: str) -> float | dict[str, float]:
-    from wolfbus.testing.model_behaviour import UGLY
+    from wolfbus.testing.model_reply import UGLY
 
     return _shares(text, UGLY)
 
 
 @checked
 def _errors(text: str) -> float | dict[str, float]:
-    from wolfbus.testing.model_behaviour import ERRORS
+    from wolfbus.testing.model_reply import ERRORS
 
     return _shares(text, ERRORS)
 
@@ -81,7 +81,7 @@ def fake_model(host: str, port: int, **traits: Any) -> None:
     Answers depend on the seed and the prompt alone, so the same game is answered alike. GET /stats tells what was
     counted; Ctrl-C ends it.
     """
-    from wolfbus.testing.model_behaviour import Behaviour
+    from wolfbus.testing.model_reply import Behaviour
     from wolfbus.testing.model_server import serve
 
     # click.echo flushes: a parent process waits for the line

@@ -20,7 +20,6 @@ except ImportError as error:
     raise not_installed("openenv", "openenv") from error
 
 from wolfbus.env import Env, Turn
-from wolfbus.game.config import GameConfig
 from wolfbus.running.play import PlayersOf
 
 PLAYERS: Final = "WOLFBUS_ENV_PLAYERS"
@@ -124,12 +123,12 @@ class WolfEnvironment(Environment[WolfAction, WolfObservation, WolfState]):
         )
 
 
-def served(config: GameConfig | str | None = None) -> Any:
+def served() -> Any:
     """Return the FastAPI application that serves games as the environment variables say."""
     make = partial(
         WolfEnvironment,
         os.environ.get(PLAYERS) or "learner*1,scripted*7",
-        config=config or os.environ.get(CONFIG) or None,
+        config=os.environ.get(CONFIG) or None,
     )
     sessions = int(os.environ.get(SESSIONS) or 16)
     return create_app(make, WolfAction, WolfObservation, "wolf", max_concurrent_envs=sessions, state_cls=WolfState)

@@ -22,8 +22,7 @@ from aiohttp import web
 from wolfbus.actors.closable import Closable
 from wolfbus.errors import ConfigError
 from wolfbus.game.draws import unit
-from wolfbus.testing.model_behaviour import ERRORS, Behaviour, drawn_sort
-from wolfbus.testing.model_reply import ModelReply, speak
+from wolfbus.testing.model_reply import ERRORS, Behaviour, ModelReply, drawn_sort, speak
 
 LOOPBACK: Final = "127.0.0.1"
 

@@ -8,8 +8,7 @@ from typing import Any, Final
 from players.llm.keys import Keys
 from players.llm.provider import ProviderReply, Request, Shape
 from players.llm.settings import Endpoint
-from wolfbus.testing.model_behaviour import Behaviour
-from wolfbus.testing.model_reply import CHARACTERS, speak
+from wolfbus.testing.model_reply import CHARACTERS, Behaviour, speak
 
 _BEHAVIOUR: Final = Behaviour()
 
