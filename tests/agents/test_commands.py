@@ -13,7 +13,6 @@ import pytest
 
 from tests.agents.parts import HOUSE, SOON_S, Moderator, ask, catch_up
 from wolfbus.cli import FAILED, run
-from wolfbus.testing.model_server import ModelServer
 
 ROOT = Path(__file__).parents[2]
 NO_BUS = ("player", "--bus", "redis://127.0.0.1:1")
@@ -81,33 +80,6 @@ def test_a_person_who_joined_leaves_with_the_page_when_it_is_terminated(moderato
         out, err = running.communicate(timeout=SOON_S)
         assert (running.returncode, out) == (0, ""), err
         assert "stays until" not in err
-
-
-def test_a_player_whose_model_does_not_answer_tells_the_house_why_it_leaves(moderator: Moderator, redis_url: str):
-    words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--seats", "3", "--log", "text"]
-    with process("wolfbus", "player", *words, "--brain", "llm:any@http://127.0.0.1:9/v1") as running:
-        joined = moderator.welcome("ann")
-        assert (joined["seats"], joined["in_house"], joined["brain"]) == (0, True, "llm:any@http://127.0.0.1:9/v1")
-        left = moderator.hear("ann", "leave")
-        _, err = running.communicate(timeout=SOON_S)
-    reason = "any does not answer: http://127.0.0.1:9/v1: connection refused (3 attempts)"
-    assert (left["failed"], left["reason"]) == (True, reason)
-    assert (running.returncode, err.splitlines()[-1]) == (FAILED, f"wolfbus: {reason}")
-
-
-def test_a_player_whose_budget_ends_under_way_tells_the_house_that_it_cannot_play_on(moderator, redis_url):
-    words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--log", "text", "--budget-tokens", "2000"]
-    with (
-        ModelServer() as model_server,
-        process("wolfbus", "player", *words, "--no-probe", "--brain", f"llm:any@{model_server.url}") as running,
-    ):
-        moderator.welcome("ann", seats=1)
-        moderator.deliver("ann", catch_up(ask("bid")))
-        left = moderator.hear("ann", "leave")
-        _, err = running.communicate(timeout=SOON_S)
-    assert left["failed"] is True
-    assert "the budget" in left["reason"]
-    assert (running.returncode, err.splitlines()[-1]) == (FAILED, f"wolfbus: {left['reason']}")
 
 
 def test_a_model_without_a_key_is_one_line_where_no_house_can_hear_of_it(capsys, monkeypatch, tmp_path):

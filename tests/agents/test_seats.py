@@ -333,6 +333,27 @@ def test_a_player_of_whose_model_nothing_can_be_read_ends_with_that_reason(moder
     assert f"wolfbus: {reason}\n" in capfd.readouterr().err
 
 
+def test_a_player_whose_model_does_not_answer_tells_the_house_why_it_leaves(moderator, player, capfd):
+    ann = player("llm:any@http://127.0.0.1:9/v1", "--seats", "3")
+    joined = moderator.welcome("ann")
+    assert (joined["seats"], joined["in_house"], joined["brain"]) == (0, True, "llm:any@http://127.0.0.1:9/v1")
+    left = moderator.hear("ann", "leave")
+    reason = "any does not answer: http://127.0.0.1:9/v1: connection refused (3 attempts)"
+    assert (ann.end(), left["failed"], left["reason"]) == (FAILED, True, reason)
+    assert capfd.readouterr().err.splitlines()[-1] == f"wolfbus: {reason}"
+
+
+def test_a_player_whose_budget_ends_under_way_tells_the_house_that_it_cannot_play_on(moderator, player, capfd):
+    with ModelServer() as server:
+        ann = player(f"llm:any@{server.url}", "--no-probe", "--budget-tokens", "2000")
+        moderator.welcome("ann", seats=1)
+        moderator.deliver("ann", catch_up(ask("bid")))
+        left = moderator.hear("ann", "leave")
+        assert (ann.end(), left["failed"]) == (FAILED, True)
+    assert "the budget" in left["reason"]
+    assert capfd.readouterr().err.splitlines()[-1] == f"wolfbus: {left['reason']}"
+
+
 def test_health_says_what_a_player_does(moderator: Moderator, player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     news = threading.Condition()

@@ -68,24 +68,18 @@ def test_roles_of_other_tables_come_in_as_they_are_with_their_sides(tables):
     assert [row["left_by"] for row in seats] == ["", "", "", "", "other", "exile", "night"]
 
 
-def test_an_inspection_that_showed_no_werewolf_is_a_result_and_no_exact_role(tables):
+def test_claims_and_votes_are_measured_by_what_a_role_of_another_table_knows(tables):
     of = tables("table", TABLE)
+    # an inspection that showed no Werewolf is a result, and no exact role
     (row,) = of["inspections"]
     assert (row["target"], row["target_role"], row["werewolf"]) == ("Pos", "", "false")
     claims = {(row["statement_id"][-3:], row["claim"]): row["verdict"] for row in of["claims"]}
     assert claims["001", "inspection"] == "true"
     assert claims["002", "role"] == "lie"
-
-
-def test_what_a_role_knows_follows_from_what_it_is(tables):
-    votes = {row["voter"]: row["informed"] for row in tables("table", TABLE)["votes"]}
-    # the Possessed does not know the Werewolves, so it had to find out
-    assert votes == {"Sam": "false", "Med": "false", "Pos": "false"}
-
-
-def test_a_medium_that_says_what_the_vote_exiled_knows_better(tables):
-    claims = {(row["statement_id"][-3:], row["claim"]): row["verdict"] for row in tables("table", TABLE)["claims"]}
+    # a Medium knows what the vote exiled
     assert claims["003", "accusation"] == "lie"
+    # the Possessed does not know the Werewolves, so it had to find out
+    assert {row["voter"]: row["informed"] for row in of["votes"]} == {"Sam": "false", "Med": "false", "Pos": "false"}
 
 
 @pytest.mark.parametrize("name", files())
