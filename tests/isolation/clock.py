@@ -63,10 +63,6 @@ class Clock:
     def leave(self, _ref: object) -> None:
         pass
 
-    def take(self, turn: Callable[[], None]) -> None:
-        """Take an actor's turn, as every turn is: at once."""
-        turn()
-
     def enqueue(self, turn: Callable[[], None]) -> None:
         self._turns.append(turn)
 

@@ -81,14 +81,11 @@ def test_every_brain_of_ours_by_name_is_a_script_or_a_person():
     assert set(KNOWN) == SCRIPTS | {PERSON}
 
 
-def test_counts_are_taken_in_order():
-    assert expand("scripted*6,random*2", 8) == ("scripted",) * 6 + ("random",) * 2
-    assert expand(" random , scripted * 4 ", 5) == ("random",) + ("scripted",) * 4
-
-
 @pytest.mark.parametrize(
     ("spec", "brains"),
     [
+        ("scripted*6,random*2", ("scripted",) * 6 + ("random",) * 2),
+        (" random , scripted * 7 ", ("random",) + ("scripted",) * 7),
         ("llm:gpt-4o-mini", ("llm:gpt-4o-mini",) * 8),
         (
             "llm:org/model:7b@http://localhost:8000/v1*6,human,scripted",
@@ -98,7 +95,7 @@ def test_counts_are_taken_in_order():
         ("exec:./bot *", ("exec:./bot",) * 8),
     ],
 )
-def test_models_people_and_commands_take_seats(spec: str, brains: tuple[str, ...]):
+def test_scripts_models_people_and_commands_take_seats_in_order(spec: str, brains: tuple[str, ...]):
     assert expand(spec, 8) == brains
 
 
