@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from players.scripted import RandomBrain, ScriptedBrain
+from players.scripted import ScriptedBrain
 from tests.game import driver
 from wolfbus.agent import Agent, Answer
 from wolfbus.game.config import GameConfig
@@ -101,21 +99,3 @@ def check_legal(ask: Ask, answer: Answer, config: GameConfig) -> None:
         assert content.text.strip(), ask
     elif isinstance(content, Ballot | Choice | Proposal):
         assert content.target in (ask.legal or ()), (ask, content)
-
-
-def digest() -> str:
-    """Return a digest of all answers of some games."""
-    answers = hashlib.sha256()
-    for number in range(3):
-        play(
-            f"hash {number}",
-            CONFIGS["big"],
-            (ScriptedBrain, ScriptedBrain, RandomBrain),
-            lambda ask, view, answer: answers.update(f"{ask.id}{view.me}{answer!r}".encode()),
-        )
-    return answers.hexdigest()
-
-
-if __name__ == "__main__":
-    # for the test that compares it under another hash seed
-    sys.stdout.write(digest())
