@@ -4,13 +4,12 @@ import json
 import random
 import re
 import socket
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks.model_games import alone
 from players.llm.provider import Failure, ProviderReply, Speed
 from tests.golden.running import wolfbus
 from tests.llm.scripted import URL
@@ -24,7 +23,6 @@ from wolfbus.testing.model_server import ModelServer
 
 KEY = "sk-canary-0123456789abcdef"
 PRICED = "price = { input = 1.0, cached = 0.5, output = 2.0 }\nmax_tokens = 256"
-BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "model_games.py"
 BABBLE = ProviderReply("<html>502</html>")
 
 
@@ -221,10 +219,5 @@ def test_a_study_counts_each_game_that_failed_so_and_tries_it_once_more_when_res
 
 
 def test_the_benchmark_of_games_of_models_measures() -> None:
-    words = ("alone", "--latency", "0.01", "--json")
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARK), *words], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    measured = json.loads(done.stdout)
+    measured = alone(0.01, 7)
     assert measured["calls"] > measured["critical_path_calls"] > measured["debate_turns"] > 0
