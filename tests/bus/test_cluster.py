@@ -33,7 +33,7 @@ from tests.bus.test_readers import (  # noqa: F401
 )
 from tests.bus.test_streams import (  # noqa: F401
     test_expiring_a_game_at_once_removes_its_record_table_and_head_only,
-    test_the_last_id_survives_trimming,
+    test_trimming_drops_what_is_older_says_how_much_and_leaves_the_last_id,
 )
 from wolfbus.bus import Commit, open_bus, streams
 from wolfbus.errors import BusDown, BusError, ConfigError

@@ -178,7 +178,7 @@ def test_appends_and_commits_land_in_the_order_they_were_queued(bus: Bus) -> Non
     assert len(whole(bus, IN_ANN)) == 200
 
 
-def test_what_queues_up_meanwhile_goes_out_together(bus: Bus) -> None:
+def test_what_queues_up_meanwhile_goes_out_together_also_when_it_is_closed(bus: Bus) -> None:
     claim(bus)
     slow = SlowBus(bus)
     answers: Answers = queue.Queue()
@@ -192,6 +192,11 @@ def test_what_queues_up_meanwhile_goes_out_together(bus: Bus) -> None:
         slow.gate.set()
     assert sorted(slow.calls) == [1, 19, 30]
     one_landing([answers.get_nowait() for _ in range(20)])
+    assert whole(bus, OUT) == entries(30)
+    with pytest.raises(BusDown, match="closed"):
+        writer.append(OUT, entries(1, start=31))
+    with pytest.raises(BusDown, match="closed"):
+        writer.commit(step(21), answers.put)
 
 
 def test_what_is_appended_at_once_lands_once_and_in_order_among_what_is_queued(bus: Bus) -> None:
@@ -299,22 +304,6 @@ def test_what_cannot_even_be_sent_is_told_and_the_writer_goes_on(caplog: pytest.
         writer.commit(step(1), answers.put)
     assert "no such type of body" in str(errors.get_nowait())
     assert "no such type of body" in str(answers.get_nowait())
-
-
-def test_close_writes_out_what_is_queued(bus: Bus) -> None:
-    slow = SlowBus(bus)
-    writer = BusWriter(as_bus(slow), nobody).start()
-    writer.append(OUT, entries(1))
-    assert slow.entered.acquire(timeout=SOON_S)
-    for one in entries(50, start=2):
-        writer.append(OUT, [one])
-    slow.gate.set()
-    writer.close()
-    assert whole(bus, OUT) == entries(51)
-    with pytest.raises(BusDown, match="closed"):
-        writer.append(OUT, entries(1, start=52))
-    with pytest.raises(BusDown, match="closed"):
-        writer.commit(step(1), lambda outcome: None)
 
 
 def test_close_without_flush_gives_up_what_is_queued_and_says_so(bus: Bus) -> None:

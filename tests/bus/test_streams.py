@@ -24,7 +24,7 @@ from tests.bus.parts import (
 )
 from tests.waiting import wait_until
 from wolfbus.bus import Bus, streams
-from wolfbus.errors import BusDown, BusError, StreamLost
+from wolfbus.errors import BusDown, BusError
 
 LOBBY = streams.lobby(HOUSE)
 
@@ -56,21 +56,15 @@ def test_a_cursor_that_is_no_id_is_refused(bus: Bus, cursor: str) -> None:
         bus.reader().follow(OUT, cursor)
 
 
-def test_trimming_drops_what_is_older_and_says_how_much(bus: Bus) -> None:
+def test_trimming_drops_what_is_older_says_how_much_and_leaves_the_last_id(bus: Bus) -> None:
+    assert (bus.last_id(OUT), bus.length(OUT)) == ("0-0", 0)
     bus.append(OUT, entries(10))
     assert bus.trim(OUT, "1000-4") == 3
     assert bus.trim(OUT, "1000-4") == 0
-    assert ids(bus.entries(OUT))[0] == "1000-4"
+    assert (ids(bus.entries(OUT))[0], bus.length(OUT)) == ("1000-4", 7)
     assert bus.trim(OUT, "9999-0") == 7
+    assert bus.last_id(OUT) == "1000-10"
     assert bus.trim("nowhere", "1-0") == 0
-
-
-def test_the_last_id_survives_trimming(bus: Bus) -> None:
-    assert bus.last_id(OUT) == "0-0"
-    bus.append(OUT, entries(3))
-    assert bus.last_id(OUT) == "1000-3"
-    bus.trim(OUT, "9999-0")
-    assert bus.last_id(OUT) == "1000-3"
 
 
 def test_a_cap_drops_the_oldest_and_says_how_many(bus: Bus) -> None:
@@ -82,26 +76,6 @@ def test_a_cap_drops_the_oldest_and_says_how_many(bus: Bus) -> None:
     assert bus.cap(OUT, 0) == 4
     assert bus.last_id(OUT) == "1000-10"
     assert bus.cap("nowhere", 3) == 0
-
-
-def test_a_reader_behind_a_cap_is_told_and_one_that_had_read_is_not(bus: Bus) -> None:
-    bus.append(OUT, entries(6))
-    slow, quick = bus.reader(), bus.reader()
-    slow.follow(OUT, after="1000-1")
-    quick.follow(OUT, after="1000-4")
-    bus.cap(OUT, 2)
-    assert quick.read(0) == [(OUT, entries(2, start=5))]
-    with pytest.raises(StreamLost, match="begins at 1000-5") as caught:
-        slow.read(0)
-    assert caught.value.stream == OUT
-
-
-def test_a_stream_tells_its_length(bus: Bus) -> None:
-    assert bus.length(OUT) == 0
-    bus.append(OUT, entries(7))
-    assert bus.length(OUT) == 7
-    bus.trim(OUT, "1000-3")
-    assert bus.length(OUT) == 5
 
 
 def one_game(bus: Bus) -> None:

@@ -51,9 +51,6 @@ LARGE = [
         thought=SO,
     ),
     Ugly("200 kB of one letter", "speak", "a" * 200_000, fault="unparseable"),
-    Ugly("200 kB of braces", "bid", "{" * 200_000, fault="unparseable"),
-    Ugly("200 kB of brackets", "vote", "[" * 200_000, fault="unparseable"),
-    Ugly("100 thousand nested objects", "assess_own", '{"a":' * 100_000, fault="unparseable"),
     Ugly("a number of 200 kB", "bid", '{"bid": ' + "9" * 200_000 + "}", fault="unparseable"),
     Ugly("a crowd of answers", "bid", '{"bid": 7} ' * 40, fault="ambiguous"),
 ]
