@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from types import TracebackType
+from contextlib import closing
 from typing import Any, Self, TypeAlias, TypeVar
 
 from tests.waiting import PATIENCE_S
@@ -13,7 +13,7 @@ from wolfbus.bus import Commit, Entry, open_bus, streams
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import Kind, Role
 from wolfbus.knowledge.view import SeatView
-from wolfbus.messages.codec import encode, pack, unpack
+from wolfbus.messages.codec import pack, plain, unpack
 from wolfbus.messages.events import Dawn, Ended, Statement
 from wolfbus.messages.house import Goodbye, Welcome
 from wolfbus.messages.requests import Ask, Delivery, Private, PrivateFact, Public, PublicFact, Seated, SeatPart
@@ -37,15 +37,9 @@ class Moderator:
         self._reader = self.bus.reader()
         self._unread: dict[str, list[Entry]] = {}
 
-    def tell(self, agent: str, *messages: Any, game: str = "") -> None:
-        """Put messages into an agent's mailbox."""
-        stream = streams.inbox(HOUSE, agent)
-        posts = [(stream, Entry(encode(message), message.type, "moderator", game)) for message in messages]
-        (result,) = self.bus.commit([Commit(HOUSE, game, self._epoch, "", "", posts=posts)])
-        assert result is None, result
-
-    def tell_plain(self, agent: str, value: dict[str, Any], game: str = "") -> None:
-        """Put a message of plain values into an agent's mailbox, whatever it says."""
+    def tell(self, agent: str, message: Any, game: str = "") -> None:
+        """Put a message into an agent's mailbox; plain values may say whatever they will."""
+        value = message if isinstance(message, dict) else plain(message)
         post = (streams.inbox(HOUSE, agent), Entry(pack(value), str(value["type"]), "moderator", game))
         (result,) = self.bus.commit([Commit(HOUSE, game, self._epoch, "", "", posts=(post,))])
         assert result is None, result
@@ -87,12 +81,9 @@ class Moderator:
 
     def knocks(self) -> list[Entry]:
         """Return what stands in the lobby, waiting for the first who knocks."""
-        reader = self.bus.reader()
-        try:
+        with closing(self.bus.reader()) as reader:
             reader.follow(streams.lobby(HOUSE))
             return [entry for _, entries in reader.read(SOON_S) for entry in entries]
-        finally:
-            reader.close()
 
     def goodbye(self, *agents: str) -> None:
         """Close the house."""
@@ -102,9 +93,7 @@ class Moderator:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.bus.close()
 
 
@@ -134,9 +123,7 @@ class Aside:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stopping.ask("the test is over")
         wait([self._result], SOON_S)
 

@@ -29,7 +29,7 @@ def test_it_says_join_again_as_often_as_the_moderator_wants_and_tells_what_it_ha
     welcome = Welcome(house=HOUSE, agent="ann", instance=str(first["instance"]), again_s=0.02)
     # one that is for an earlier start says nothing, and members that nobody knows are passed over
     moderator.tell("ann", welcome.model_copy(update={"instance": "an earlier start", "again_s": 600.0}))
-    moderator.tell_plain("ann", {**plain(welcome), "motto": {"in": "Latin"}})
+    moderator.tell("ann", {**plain(welcome), "motto": {"in": "Latin"}})
     while (again := moderator.hear("ann", "join")).get("seen") is None:
         pass
     assert again["instance"] == first["instance"]
@@ -40,8 +40,8 @@ def test_it_answers_a_roll_call_at_once_and_passes_over_types_of_message_that_no
     caplog.set_level(logging.DEBUG, "wolfbus")
     serve(Bidder)
     join = moderator.welcome("ann")
-    moderator.tell_plain("ann", {"v": 1, "type": "weather", "wind": 3})
-    moderator.tell_plain("ann", {"v": 2, "type": "weather"})
+    moderator.tell("ann", {"v": 1, "type": "weather", "wind": 3})
+    moderator.tell("ann", {"v": 2, "type": "weather"})
     moderator.tell("ann", RollCall())
     assert moderator.hear("ann", "join")["instance"] == join["instance"]
     records = [record for record in caplog.records if "passed over" in record.getMessage()]

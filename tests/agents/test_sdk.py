@@ -232,7 +232,7 @@ def test_an_agent_hears_that_its_game_was_dropped_as_an_end_without_a_winner(mod
     Diary.pages.clear()
     ann = serve(Diary)
     first = moderator.welcome("ann")
-    moderator.tell_plain("ann", grown(plain(catch_up(ask("bid")))), GAME)
+    moderator.tell("ann", grown(plain(catch_up(ask("bid")))), GAME)
     moderator.tell("ann", Dropped(game=GAME, reason="the moderator failed"))
     moderator.deliver("ann", step(ask("bid", 2)))
     moderator.tell("ann", RollCall())
