@@ -76,13 +76,16 @@ def agents() -> Iterator[Agents]:
         yield agents
 
 
+def events_of(game: wolfbus.PlayedGame, kind: str) -> list[Any]:
+    return [recorded.event for recorded in game.events if recorded.event.type == kind]
+
+
 def outcomes(game: wolfbus.PlayedGame) -> set[str]:
-    return {recorded.event.outcome for recorded in game.events if recorded.event.type == "answered"}
+    return {event.outcome for event in events_of(game, "answered")}
 
 
 def notes(game: wolfbus.PlayedGame) -> set[str]:
-    answered = [recorded.event for recorded in game.events if recorded.event.type == "answered"]
-    return {event.note for event in answered if event.note}
+    return {event.note for event in events_of(game, "answered") if event.note}
 
 
 def test_the_example_plays_every_kind_of_request_in_every_seat(agents, tmp_path):
@@ -194,12 +197,11 @@ def test_a_function_from_text_to_text_takes_a_seat_and_declines_what_it_has_no_w
     monkeypatch.chdir(tmp_path)
     game = wolfbus.play("text:texts:Parrot*2,scripted*6", seed=3, config=SHORT)
     parrots = {seat.name for seat in game.seats if seat.brain == "text:texts:Parrot"}
-    answered = [recorded.event for recorded in game.events if recorded.event.type == "answered"]
-    ours = [event for event in answered if event.seat in parrots]
+    ours = [event for event in events_of(game, "answered") if event.seat in parrots]
     assert {event.kind for event in ours if event.outcome == "accepted"} >= {"bid", "vote"}
     assert {event.kind for event in ours if event.outcome == "declined"} >= {"assess_other"}
-    said = [recorded.event for recorded in game.events if recorded.event.type == "statement"]
-    assert "I saw nothing, and I heard nothing." in {one.text for one in said if one.speaker in parrots}
+    texts = {event.text for event in events_of(game, "statement") if event.speaker in parrots}
+    assert "I saw nothing, and I heard nothing." in texts
     broken = wolfbus.play("text:texts:broken*1,scripted*7", seed=3, config=SHORT)
     assert "it returned an int, which is no text" in notes(broken)
     with pytest.raises(ConfigError, match="has no 'Nobody'"):
