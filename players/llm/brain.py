@@ -33,7 +33,14 @@ if TYPE_CHECKING:
 
 _RAW_KEPT = 200_000
 _REPORTED: Final = (
-    *("url", "served", "cassette", "charged", "attempts", "cost_usd", "finish", "error"),
+    "url",
+    "served",
+    "cassette",
+    "charged",
+    "attempts",
+    "cost_usd",
+    "finish",
+    "error",
     *COUNTED,
 )
 """Fields of a completion that the record holds as they stand."""

@@ -79,7 +79,9 @@ class Capability:
             logger.warning(
                 "%s: a reply was cut off at %d tokens before any answer: for the rest of this run replies may have "
                 "%d; max_tokens in its [models] table sets that",
-                *(self.name, sent, self.bound(model)),
+                self.name,
+                sent,
+                self.bound(model),
             )
 
     def note_context(self, *, crowded: bool) -> bool:
@@ -94,7 +96,10 @@ class Capability:
                 "%s read %d tokens of a prompt of %d characters, and as many of one of %d: it drops the beginnings "
                 "of prompts, the rules first; give it a larger context (Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH; "
                 "llama.cpp: --ctx-size; LM Studio: its context length)",
-                *(self.name, tokens, characters, self._window.shortest),
+                self.name,
+                tokens,
+                characters,
+                self._window.shortest,
             )
 
     def for_model(self, model: Model) -> Shape:

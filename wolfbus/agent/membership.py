@@ -146,7 +146,10 @@ class Membership:
                 if not visitor.welcomed.wait(_TOLD_SOON_S):
                     logger.warning(
                         "%s cannot play: %s; up to %g s for a moderator of house %s to be told so",
-                        *(member.name, reason, TELL_S, self.house),
+                        member.name,
+                        reason,
+                        TELL_S,
+                        self.house,
                     )
                     visitor.welcomed.wait(TELL_S - _TOLD_SOON_S)
                 member.leave(reason, failed=True)
