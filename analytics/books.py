@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from analytics.rows import CallKey, InspectionRow, NightRow, Pair, ProtectionRow, SeatRow
+from analytics.rows import CallKey, Pair
+from analytics.rows.course import InspectionRow, NightRow, ProtectionRow, SeatRow
 from wolfbus.game.vocabulary import Reveal, Role, Team
 from wolfbus.knowledge.departure import Departure
 from wolfbus.knowledge.suspicion import Suspicion

@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any, ClassVar, cast, get_args
 
 from analytics.books import CallBook, RoundSuspicion
-from analytics.rows import BidRow, CallRow, GameRows, SeatRow, Step, TimedEvent, WhisperRow, call_row
+from analytics.rows import GameRows
+from analytics.rows.course import CallRow, Step, TimedEvent, WhisperRow, call_row
 from analytics.rows.fields import NO_DETAILS, AnswerDetails
+from analytics.rows.talk import BidRow
 from analytics.scorebook import Scorebook
 from wolfbus.errors import RulesError
 from wolfbus.game.vocabulary import Outcome, Reading
@@ -70,11 +72,9 @@ class GameFold:
         self._prior = prior
         self._include_defaulted = include_defaulted
         self._keep_text = keep_text
-        self._spoilt = False
         self._served = ServedModels()
         self._prompts = DroppedPrompts()
         self._private = PrivateThoughts()
-        self._opened: Opened | None = None
         self._scorebook: Scorebook | None = None
         self._ballots: dict[SeatName, AnsweredVote] = {}
         self._ballot_lines: dict[SeatName, int | None] = {}
@@ -146,16 +146,10 @@ class GameFold:
         Raises:
             RulesError: the game has not been opened.
         """
-        config = None if self._opened is None else self._opened.config
         return replace(
             (self._book if self._late_events is None else self._book_in_place(self._late_events)).rows(),
-            seed="" if self._opened is None else self._opened.seed,
-            spoilt=self._spoilt,
             served={model: tuple(names) for model, names in self._served.answered.items()},
             dropped=self._prompts.counts(),
-            assess="live" if config is None else config.assess,
-            feedback=config is None or config.feedback,
-            opened=self._opened,
             calls=self._calls.sums(),
             critical_path=self._calls.path,
             seconds=self._time,
@@ -191,34 +185,16 @@ class GameFold:
         return self._scorebook
 
     def _open(self, event: Opened) -> None:
-        if self._opened is not None:
+        if self._scorebook is not None:
             raise RulesError(f"game {event.game}: opened twice")
-        self._opened = event
         self._scorebook = Scorebook(
-            event.game,
-            (
-                SeatRow(
-                    game=event.game,
-                    place=place,
-                    name=seat.name,
-                    role=seat.role,
-                    agent=seat.brain,
-                    process=seat.agent,
-                    in_house=seat.in_house,
-                )
-                for place, seat in enumerate(event.seats, 1)
-            ),
+            event,
             RoundSuspicion(
                 event.config.alpha if self._alpha is None else self._alpha,
                 event.config.prior if self._prior is None else self._prior,
             ),
             include_defaulted=self._include_defaulted,
             keep_text=self._keep_text,
-            protocol=event.config.protocol,
-            reveal=event.config.reveal_on_death,
-            # what is shown of another table's log bears no version, and nobody knows its rules
-            rules=event.config if event.version else None,
-            label_asked=event.config.label_asked,
         )
         if event.config.assess == "after":
             self._late_events = [(event, self._line)]
@@ -321,27 +297,18 @@ class GameFold:
         thought = self._thoughts.pop(event.speaker, None) if event.phase == "debate" else None
         beside = AnswerDetails(line=self._line, thought=thought) if self._keep_text else NO_DETAILS
         spoken = self._spoken.get(event.speaker)
-        self._book.state(
-            event.statement,
-            event.round,
-            event.phase,
-            event.turn,
-            event.speaker,
-            event.text,
-            beside,
-            thought,
-            copied=spoken is not None and spoken.reading == "copied",
-        )
+        copied = spoken is not None and spoken.reading == "copied"
+        self._book.state(event, beside, thought, copied=copied)
         self._label_along(event)
 
     def _label_along(self, event: Statement) -> None:
         """Record the label that came in the reply that holds the words; that of a ballot stays for the vote."""
-        spoken, opened = self._spoken.get(event.speaker), self._opened
-        if opened is None or not opened.config.labels_words or spoken is None:
+        spoken, config = self._spoken.get(event.speaker), self._book.config
+        if not config.labels_words or spoken is None:
             return
         content = spoken.content
         label = content.label if isinstance(content, Speech | Ballot) else None
-        if opened.config.label == "both":
+        if config.label == "both":
             self._book.intend(event.statement, None if label is None else label.deceptive)
             return
         beside = NO_DETAILS
@@ -355,10 +322,7 @@ class GameFold:
         self._book.label(_statement_number(event), event.outcome, event.reading, content, self._beside(event))
 
     def _judge(self, event: AnsweredAssessOther) -> None:
-        content = event.content if event.outcome == "accepted" else None
-        self._book.judge(
-            _statement_number(event), event.seat, event.outcome, event.reading, content, self._beside(event)
-        )
+        self._book.judge(_statement_number(event), event, self._beside(event))
 
     def _ballot(self, event: AnsweredVote) -> None:
         self._ballots[event.seat] = self._spoken[event.seat] = event
@@ -372,10 +336,10 @@ class GameFold:
         self._book.nights.inspect(event.round, event.seat, event.target, event.role)
 
     def _silence(self, event: Silence) -> None:
-        self._book.silence(event.round)
+        self._book.silence(event)
 
     def _claim(self, event: ClaimTruth) -> None:
-        self._book.claim(event.statement, event.claims)
+        self._book.claim(event)
 
     def _tally(self, event: Tally) -> None:
         self._book.vote(event.round, [self._ballot_row(voter, target) for voter, target in event.votes.items()])
@@ -405,9 +369,7 @@ class GameFold:
         self._leave(event)
 
     def _end(self, event: Ended) -> None:
-        self._book.begin(event.rounds)
-        self._book.end(event.winner, event.reason)
-        self._spoilt = bool(event.spoilt)
+        self._book.end(event)
 
     # of the class, not of each fold: bound methods would be a ring with their fold, which only the collector undoes
     _HANDLERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {

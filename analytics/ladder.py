@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from analytics.books import NightBook
-from analytics.rows import KnowableRow, SeatRow, StatementRow, VoteNews, VoteRow, pair_of
+from analytics.rows.course import SeatRow, pair_of
 from analytics.rows.fields import DECIMALS
+from analytics.rows.knowledge import KnowableRow, VoteNews
+from analytics.rows.talk import StatementRow, VoteRow
 from wolfbus.errors import RulesError
 from wolfbus.files.canonical import canonical
 from wolfbus.game.config import GameConfig

@@ -6,46 +6,37 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import compress
+from typing import Final
 from zlib import crc32
 
 from analytics.books import NightBook, RoundSuspicion, VoteBook
 from analytics.ladder import Ladder
-from analytics.rows import (
-    FILLER_CONFIDENCE,
-    FILLER_SUSPICION,
-    DeathRow,
-    FactRow,
-    GameRows,
-    JudgementRow,
-    ReplyKey,
-    SeatRow,
-    StatementRow,
-    VoteRow,
-    VotingRow,
-)
-from analytics.rows.fields import DECIMALS, NO_DETAILS, AnswerDetails
+from analytics.rows import GameRows, ReplyKey
+from analytics.rows.course import DeathRow, SeatRow, VotingRow
+from analytics.rows.fields import DECIMALS, AnswerDetails
+from analytics.rows.knowledge import FactRow
+from analytics.rows.talk import JudgementRow, StatementRow, VoteRow
 from wolfbus.claims import implies, scored
 from wolfbus.claims.facts import Moment, facts_in
 from wolfbus.claims.hearing import StatedClaims, claims_in
 from wolfbus.errors import RulesError
-from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import (
     Deception,
-    Ending,
     Fault,
     Kind,
-    LabelTime,
     Outcome,
-    Phase,
-    Protocol,
     Reading,
-    Reveal,
-    Winner,
 )
 from wolfbus.knowledge.departure import Departure
 from wolfbus.knowledge.thoughts import lexical_score, without_role_names
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import Judgement, Label, ScoredClaim
+from wolfbus.messages.content import Label
+from wolfbus.messages.events import AnsweredAssessOther, ClaimTruth, Ended, Opened, Silence, Statement
+
+_FILLER_SUSPICION: Final = 0.5
+"""s of a filler, as in the paper's code."""
+_FILLER_CONFIDENCE: Final = 0.0
+"""c of a filler, as in the paper's code."""
 
 
 class Scorebook:
@@ -58,48 +49,44 @@ class Scorebook:
     Claims found in the words are scored with what is true, and what the speaker knows, as it speaks.
 
     Args:
-        game: the game's id.
-        seats: the players, in seating order.
+        opened: the opening.
         suspicion: the smoothed suspicion of every pair, before any judgement.
         include_defaulted: count a missing label or judgement as "truthful, suspicion 0.5, confidence 0", as
             the paper's code did.
         keep_text: keep the statements' words.
-        protocol: how model players are asked.
-        reveal: what everybody learns of a player who leaves.
-        rules: the rules; None in a log that does not tell them, and then nobody computes what could be known.
-        label_asked: when speakers label their words.
 
     Attributes:
         ladder: what could be known, and what it follows from.
         round: the highest round seen so far.
+        config: the rules.
         departed: players who have left.
         nights: records what is done at night.
     """
 
-    def __init__(
-        self,
-        game: str,
-        seats: Iterable[SeatRow],
-        suspicion: RoundSuspicion,
-        *,
-        include_defaulted: bool = False,
-        keep_text: bool = False,
-        protocol: Protocol = "paper",
-        reveal: Reveal = "none",
-        rules: GameConfig | None = None,
-        label_asked: LabelTime = "after",
-    ) -> None:
-        self.game = game
-        self.seats = {seat.name: seat for seat in seats}
-        self.include_defaulted = include_defaulted
-        self.keep_text = keep_text
-        self.protocol: Protocol = protocol
-        self.label_asked: LabelTime = label_asked
+    def __init__(self, opened: Opened, suspicion: RoundSuspicion, *, include_defaulted: bool, keep_text: bool) -> None:
+        self.game = opened.game
+        self.seats = {
+            seat.name: SeatRow(
+                game=opened.game,
+                place=place,
+                name=seat.name,
+                role=seat.role,
+                agent=seat.brain,
+                process=seat.agent,
+                in_house=seat.in_house,
+            )
+            for place, seat in enumerate(opened.seats, 1)
+        }
+        self._opened = opened
+        self.config = opened.config
+        self._include_defaulted = include_defaulted
+        self._keep_text = keep_text
         self.round = 0
         self._suspicion = suspicion
         self.departed: set[SeatName] = set()
-        self.nights = NightBook(game, self.seats, reveal)
-        self.ladder = Ladder(self.seats, rules)
+        self.nights = NightBook(opened.game, self.seats, opened.config.reveal_on_death)
+        # what is shown of another table's log bears no version, and nobody knows its rules
+        self.ladder = Ladder(self.seats, opened.config if opened.version else None)
         self._statements: dict[int, StatementRow] = {}
         self._voted_on: set[int] = set()
         """Statements that a vote came after."""
@@ -116,54 +103,40 @@ class Scorebook:
         self._deaths: list[DeathRow] = []
         self._facts: list[FactRow] = []
         self._night_count = self._silences = self._voting_rounds = 0
-        self._finished = False
-        self._winner: Winner = None
-        self._reason: Ending | None = None
+        self._ended: Ended | None = None
 
-    def state(
-        self,
-        number: int,
-        round_: int,
-        phase: Phase,
-        turn: int,
-        speaker: SeatName,
-        text: str,
-        beside: AnswerDetails = NO_DETAILS,
-        thought: str | None = None,
-        *,
-        copied: bool = False,
-    ) -> None:
+    def state(self, event: Statement, beside: AnswerDetails, thought: str | None, *, copied: bool) -> None:
         """Record a statement, and the claims that are found in its words and in the `thought` before them.
 
         Raises:
             RulesError: nobody of that name plays.
         """
-        seat = self._seat(speaker)
-        self.begin(round_)
-        statement_claims = self._statement_claims[number] = StatedClaims(text, speaker, self.nights.facts.roles)
+        number, text, seat = event.statement, event.text, self._seat(event.speaker)
+        self.begin(event.round)
+        statement_claims = self._statement_claims[number] = StatedClaims(text, seat.name, self.nights.facts.roles)
         self._statements[number] = StatementRow(
             game=self.game,
             line=beside.line,
             number=number,
-            round=round_,
-            phase=phase,
-            turn=turn,
-            speaker=speaker,
+            round=event.round,
+            phase=event.phase,
+            turn=event.turn,
+            speaker=seat.name,
             role=seat.role,
             agent=seat.agent,
             process=seat.process,
-            text=text if self.keep_text else None,
+            text=text if self._keep_text else None,
             thought=beside.thought,
             thought_score=lexical_score(thought) if thought else None,
             thought_score_masked=lexical_score(without_role_names(thought)) if thought else None,
-            claims=scored(self.nights.facts, speaker, statement_claims.claims, extracted=True),
+            claims=scored(self.nights.facts, seat.name, statement_claims.claims, extracted=True),
             length=len(text.split()),
             checksum=crc32(text.encode(errors="surrogatepass")),
             copied=copied,
         )
         if thought:
             self._thoughts[number] = thought
-        self.tell(speaker, "speak" if phase == "debate" else "vote", text, beside.line, private=False)
+        self.tell(seat.name, "speak" if event.phase == "debate" else "vote", text, beside.line, private=False)
 
     def tell(self, seat: SeatName, kind: Kind, text: str, line: int | None, *, private: bool) -> None:
         """Record the facts of the game that a statement tells, or the private thought behind an answer of some kind.
@@ -195,7 +168,7 @@ class Scorebook:
         outcome: Outcome,
         reading: Reading | None,
         content: Label | None,
-        beside: AnswerDetails = NO_DETAILS,
+        beside: AnswerDetails,
     ) -> None:
         """Record the speaker's own label; None where none came.
 
@@ -203,14 +176,14 @@ class Scorebook:
             RulesError: there is no such statement.
         """
         statement = self._open_statement(number)
-        if content is not None and self.label_asked == "with":
+        if content is not None and self.config.label_asked == "with":
             statement.intended = content.deceptive
         elif content is not None:
             statement.admitted = content.deceptive
         if content is not None:
             statement.d, statement.c, statement.kind = content.deceptive, content.confidence, content.kind
-        elif self.include_defaulted:
-            statement.d, statement.c, statement.kind = False, FILLER_CONFIDENCE, "none"
+        elif self._include_defaulted:
+            statement.d, statement.c, statement.kind = False, _FILLER_CONFIDENCE, "none"
         else:
             statement.d = statement.c = statement.kind = None
         statement.outcome, statement.fault = outcome, beside.fault
@@ -222,23 +195,15 @@ class Scorebook:
         """Record what the label says that came with the words, beside one that is asked for afterwards."""
         self._open_statement(number).intended = deceptive
 
-    def judge(
-        self,
-        number: int,
-        observer: SeatName,
-        outcome: Outcome,
-        reading: Reading | None,
-        content: Judgement | None,
-        beside: AnswerDetails = NO_DETAILS,
-    ) -> None:
-        """Record one judgement; None where none came. A log may have one with a flag and no suspicion.
+    def judge(self, number: int, event: AnsweredAssessOther, beside: AnswerDetails) -> None:
+        """Record one judgement. A log may have one with a flag and no suspicion.
 
         Raises:
             RulesError: there is no such statement, or nobody of the observer's name plays.
         """
-        statement = self._statement(number)
-        target = statement.speaker
-        seat = self._seat(observer)
+        statement, seat = self._statement(number), self._seat(event.seat)
+        observer, target = seat.name, statement.speaker
+        content = event.content if event.outcome == "accepted" else None
         before = after = self._suspicion.now.of(observer, target)
         d: bool | None = None
         s: float | None = None
@@ -248,8 +213,8 @@ class Scorebook:
             d, s, c, kind = content.deceptive, content.suspicion, content.confidence, content.kind
             if s is not None:
                 after = self._suspicion.judge(statement.round, observer, target, s)
-        elif self.include_defaulted:
-            d, s, c, kind = False, FILLER_SUSPICION, FILLER_CONFIDENCE, "none"
+        elif self._include_defaulted:
+            d, s, c, kind = False, _FILLER_SUSPICION, _FILLER_CONFIDENCE, "none"
         informed = self.nights.facts.informed(observer, target)
         self._ballots.judge(observer, target, scored=s is not None, informed=informed)
         self._judgements.append(
@@ -272,8 +237,8 @@ class Scorebook:
                 kind=kind,
                 stated_kind=beside.stated_kind,
                 reasoning=beside.reasoning,
-                outcome=outcome,
-                reading=None if content is None else reading,
+                outcome=event.outcome,
+                reading=None if content is None else event.reading,
                 fault=beside.fault,
                 thought=beside.thought,
                 before=round(before, DECIMALS),
@@ -281,15 +246,15 @@ class Scorebook:
             )
         )
 
-    def claim(self, number: int, claims: tuple[ScoredClaim, ...]) -> None:
+    def claim(self, event: ClaimTruth) -> None:
         """Record the verdicts on what a speaker attached to its statement; what its words do not bear out stays
         apart. What was found in the words stays unless it is the same.
 
         Raises:
             RulesError: there is no such statement.
         """
-        statement = self._open_statement(number)
-        borne_out = self._statement_claims[number].bears_out
+        claims, statement = event.claims, self._open_statement(event.statement)
+        borne_out = self._statement_claims[event.statement].bears_out
         audible = [borne_out(claim.claim) for claim in claims]
         attached = tuple(compress(claims, audible))
         extracted = (
@@ -308,9 +273,9 @@ class Scorebook:
         """
         self._replies[self._seat(seat).agent, kind, outcome, reading if outcome == "accepted" else None, fault] += 1
 
-    def silence(self, round_: int) -> None:
+    def silence(self, event: Silence) -> None:
         """Record a turn of debate in which nothing was said."""
-        self.begin(round_)
+        self.begin(event.round)
         self._silences += 1
 
     def dawn(self, round_: int) -> None:
@@ -397,11 +362,10 @@ class Scorebook:
         """Begin a round, unless it has begun."""
         self.round = max(self.round, round_)
 
-    def end(self, winner: Winner, reason: Ending | None) -> None:
+    def end(self, event: Ended) -> None:
         """Record that the game is over."""
-        self._finished = True
-        self._winner = winner
-        self._reason = reason
+        self.begin(event.rounds)
+        self._ended = event
 
     def rows(self) -> GameRows:
         """Return everything written so far; later entries do not change it."""
@@ -409,6 +373,7 @@ class Scorebook:
             statement = self._open_statement(number)
             names = self.nights.facts.roles
             statement.thought_claims = claims_in(self._thoughts.pop(number), statement.speaker, names)
+        ended = self._ended
         self._given_out.update(self._statements)
         statements = tuple(self._statements[number] for number in sorted(self._statements))
         reasons = {(row.round, row.speaker): row.number for row in statements if row.phase == "vote"}
@@ -417,7 +382,7 @@ class Scorebook:
             seats={name: self._so_far(seat) for name, seat in self.seats.items()},
             alpha=self._suspicion.now.alpha,
             prior=self._suspicion.now.prior,
-            include_defaulted=self.include_defaulted,
+            include_defaulted=self._include_defaulted,
             statements=statements,
             judgements=tuple(self._judgements),
             votes=tuple(
@@ -438,11 +403,16 @@ class Scorebook:
             night_count=self._night_count,
             debate_turns=self._silences + sum(statement.phase == "debate" for statement in statements),
             voting_rounds=self._voting_rounds,
-            finished=self._finished,
-            winner=self._winner,
-            reason=self._reason,
-            protocol=self.protocol,
-            label=self.label_asked,
+            finished=ended is not None,
+            winner=None if ended is None else ended.winner,
+            reason=None if ended is None else ended.reason,
+            spoilt=ended is not None and bool(ended.spoilt),
+            seed=self._opened.seed,
+            protocol=self.config.protocol,
+            label=self.config.label_asked,
+            assess=self.config.assess,
+            feedback=self.config.feedback,
+            opened=self._opened,
             replies=dict(self._replies),
         )
 
@@ -450,7 +420,7 @@ class Scorebook:
         left = next((death for death in self._deaths if death.seat == seat.name), None)
         return replace(
             seat,
-            won=self._winner == seat.team if self._finished else None,
+            won=None if self._ended is None else self._ended.winner == seat.team,
             left_round=None if left is None else left.round,
             left_by=None if left is None else left.how,
         )

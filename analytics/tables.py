@@ -16,28 +16,14 @@ from typing import Any, Final
 
 import polars as pl
 
-from analytics.rows import (
-    AnnotationRow,
-    BeliefRow,
-    BidRow,
-    CallRow,
-    ClaimRow,
-    FactRow,
-    ForkRow,
-    GameRows,
-    InspectionRow,
-    JudgementRow,
-    KnowableRow,
-    NightRow,
-    ProtectionRow,
-    SeatRow,
-    StatementRow,
-    SuspicionRow,
-    VoteRow,
-    VotingRow,
-    WhisperRow,
-)
+from analytics.rows import GameRows
+from analytics.rows.annotation import AnnotationRow
+from analytics.rows.belief import BeliefRow
+from analytics.rows.course import CallRow, InspectionRow, NightRow, ProtectionRow, SeatRow, VotingRow, WhisperRow
 from analytics.rows.fields import Column, exported
+from analytics.rows.fork import ForkRow
+from analytics.rows.knowledge import FactRow, KnowableRow
+from analytics.rows.talk import BidRow, ClaimRow, JudgementRow, StatementRow, SuspicionRow, VoteRow
 
 
 @dataclass(frozen=True, slots=True)

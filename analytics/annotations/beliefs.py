@@ -14,8 +14,9 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field
 
 from analytics.annotations.lines import FileHeader, GameLine, Line, PromptMark, Share, read_lines, study_of
-from analytics.rows import GameRows, pair_of
+from analytics.rows import GameRows
 from analytics.rows.belief import BeliefRow
+from analytics.rows.course import pair_of
 from wolfbus.knowledge.moments import WHENS, Place, When
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Scalar

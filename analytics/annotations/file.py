@@ -24,8 +24,8 @@ from analytics.annotations.lines import (
     read_lines,
     study_of,
 )
-from analytics.rows import AnnotationRow, GameRows
-from analytics.rows.annotation import Sort, Stance
+from analytics.rows import GameRows
+from analytics.rows.annotation import AnnotationRow, Sort, Stance
 from analytics.rows.fields import statement_id
 from wolfbus.game.vocabulary import Deception
 from wolfbus.knowledge.passage import Passage

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analytics.rows import GameRows, SeatRow, StatementRow
+from analytics.rows import GameRows
+from analytics.rows.course import SeatRow
+from analytics.rows.talk import StatementRow
 from wolfbus.knowledge.passage import Passage, TranscriptLine
 from wolfbus.messages.events import Dawn
 

@@ -9,8 +9,9 @@ from typing import Any, Final, cast
 
 from analytics.export.tables import ExportedGame
 from analytics.results import NOBODY, Observers, ResultRow, Results
-from analytics.rows import JudgementRow, StatementRow, Step
+from analytics.rows.course import Step
 from analytics.rows.fields import statement_id
+from analytics.rows.talk import JudgementRow, StatementRow
 from wolfbus.errors import ConfigError
 from wolfbus.files.package_data import PackageData, read_data
 from wolfbus.files.printable import counted, storable

@@ -25,7 +25,7 @@ from analytics.metrics.selections import (
 from analytics.metrics.statements import HONESTY
 from analytics.metrics.study import Study
 from analytics.results import EVERYBODY, NOBODY, UNINFORMED, Observers, Results, group_of
-from analytics.rows import CLAIMS
+from analytics.rows.talk import CLAIMS
 from wolfbus.game.vocabulary import DECEPTIONS
 
 

@@ -11,8 +11,7 @@ import polars as pl
 from analytics.metrics.study import Scope, Study
 from analytics.metrics.sums import Figure, Sums, share, sums_of
 from analytics.results import NOBODY, ResultRow, group_text
-from analytics.rows import PROTOCOLS
-from wolfbus.game.vocabulary import ASSESSMENT_TIMES, LABEL_TIMES
+from wolfbus.game.vocabulary import ASSESSMENT_TIMES, LABEL_TIMES, PROTOCOLS
 
 LENGTHS: Final = ("nights", "debate_turns", "voting_rounds", "statements", "judgements")
 """What is counted in every game."""

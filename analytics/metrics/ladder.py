@@ -23,7 +23,7 @@ from analytics.metrics.scores import FIGURES, score_sums, scored
 from analytics.metrics.study import Study, rows_of
 from analytics.metrics.sums import Figure, share, sums_of
 from analytics.results import UNINFORMED, ResultRow, Results
-from analytics.rows import VoteNews
+from analytics.rows.knowledge import VoteNews
 from wolfbus.game.vocabulary import Role
 from wolfbus.posterior import ClaimRates, ClaimSort, sort_of
 

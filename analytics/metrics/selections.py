@@ -16,8 +16,10 @@ from analytics.metrics.games import LENGTHS
 from analytics.metrics.statements import SOURCES
 from analytics.metrics.study import Study
 from analytics.results import EVERYBODY, PAIRS, Observers, Results, group_of
-from analytics.rows import CLAIMS, HOW, NIGHTS, PROTOCOLS, VERDICTS
-from wolfbus.game.vocabulary import ASSESSMENT_TIMES, DECEPTIONS, LABEL_TIMES
+from analytics.rows.course import NIGHTS
+from analytics.rows.fields import HOW
+from analytics.rows.talk import CLAIMS, VERDICTS
+from wolfbus.game.vocabulary import ASSESSMENT_TIMES, DECEPTIONS, LABEL_TIMES, PROTOCOLS
 
 FLAGS: Final = (
     "accuracy",

@@ -19,7 +19,8 @@ import polars as pl
 from analytics.metrics.study import Scope, Study, rows_of
 from analytics.metrics.sums import Axes, Figure, Sums, count, share, sums_of
 from analytics.results import NOBODY, ResultRow, group_text
-from analytics.rows import CLAIMS, HOW, TRUTHS, VERDICTS
+from analytics.rows.fields import HOW
+from analytics.rows.talk import CLAIMS, TRUTHS, VERDICTS
 
 SOURCES: Final = ("given", "unheard", "extracted")
 """Where claims come from: attached and heard in the words, attached only, found in the words only."""

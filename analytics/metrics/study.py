@@ -16,7 +16,7 @@ from analytics.metrics.bootstrap import DRAWS, FEW_BLOCKS, TELLING, Draws, Inter
 from analytics.metrics.formulas import Array, Formula, Parts
 from analytics.metrics.sums import Figure, Sums
 from analytics.results import UNINFORMED, Group, Observers, ResultRow, defined, group_text
-from analytics.rows import HOW
+from analytics.rows.fields import HOW
 from analytics.tables import Tables
 from wolfbus.game.roles import roles_among
 from wolfbus.game.vocabulary import Role

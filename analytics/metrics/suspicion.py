@@ -18,7 +18,7 @@ from analytics.metrics.statements import claims, received
 from analytics.metrics.study import Scope, Study, figure_row, rows_of
 from analytics.metrics.sums import Axes, Figure, Sums, share, sums_of
 from analytics.results import NOBODY, PAIRS, UNINFORMED, Observers, ResultRow
-from analytics.rows import NIGHTS
+from analytics.rows.course import NIGHTS
 from wolfbus.game.vocabulary import ROLES
 
 ENOUGH_GAMES: Final = 10

@@ -10,7 +10,8 @@ from typing import Final, Literal, TypeAlias
 
 from analytics.gather import Criteria, FileNote, Gathered, each_game
 from analytics.report.context import Selection
-from analytics.rows import GameRows, JudgementRow, StatementRow
+from analytics.rows import GameRows
+from analytics.rows.talk import JudgementRow, StatementRow
 from analytics.tables import Tables
 from wolfbus.game.vocabulary import Role
 

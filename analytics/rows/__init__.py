@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Annotated, ClassVar, Final, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 from analytics.rows.annotation import AnnotationRow
 from analytics.rows.belief import BeliefRow
 from analytics.rows.course import (
-    NIGHTS,
     CallRow,
     DeathRow,
     InspectionRow,
@@ -29,25 +28,12 @@ from analytics.rows.course import (
     TimedEvent,
     VotingRow,
     WhisperRow,
-    call_row,
     pair_of,
 )
-from analytics.rows.fields import DECIMALS, FOREIGN, HOW, PHASES, Column, Derived, seat_id
+from analytics.rows.fields import DECIMALS, FOREIGN, Column, Derived, seat_id
 from analytics.rows.fork import ForkRow
-from analytics.rows.knowledge import FactRow, KnowableRow, VoteNews
-from analytics.rows.talk import (
-    CLAIMS,
-    TRUTHS,
-    VERDICTS,
-    BidRow,
-    ClaimRow,
-    JudgementRow,
-    StatementRow,
-    SuspicionRow,
-    Truth,
-    VoteRow,
-    truth_of,
-)
+from analytics.rows.knowledge import FactRow, KnowableRow
+from analytics.rows.talk import BidRow, ClaimRow, JudgementRow, StatementRow, SuspicionRow, VoteRow
 from wolfbus.game.roles import team_of
 from wolfbus.game.vocabulary import (
     AssessmentTime,
@@ -60,7 +46,6 @@ from wolfbus.game.vocabulary import (
     Reading,
     Role,
     Team,
-    Winner,
 )
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Opened
@@ -75,10 +60,6 @@ CallKey: TypeAlias = tuple[SeatName, str, str]
 ReplyKey: TypeAlias = tuple[str, Kind, Outcome, Reading | None, Fault | None]
 """A sort of reply: the agent that gave it, its kind, what became of it, how it was read if it was accepted, and what
 was wrong with it."""
-
-WINNERS: Final[tuple[Winner, ...]] = (None, "villagers", "werewolves")
-ENDINGS: Final[tuple[Ending, ...]] = ("no_wolves_left", "wolves_reach_parity", "max_rounds")
-PROTOCOLS: Final[tuple[Protocol, ...]] = ("paper", "compact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,53 +277,3 @@ def _count(so_far: dict[Pair, tuple[int, bool]], judgements: Iterable[JudgementR
     for row in judgements:
         pair = row.observer, row.target
         so_far[pair] = so_far.get(pair, (0, False))[0] + 1, row.informed
-
-
-FILLER_SUSPICION: Final = 0.5
-"""s of a filler, as in the paper's code."""
-FILLER_CONFIDENCE: Final = 0.0
-"""c of a filler, as in the paper's code."""
-
-__all__ = [
-    "CLAIMS",
-    "ENDINGS",
-    "FILLER_CONFIDENCE",
-    "FILLER_SUSPICION",
-    "HOW",
-    "NIGHTS",
-    "PHASES",
-    "PROTOCOLS",
-    "TRUTHS",
-    "VERDICTS",
-    "WINNERS",
-    "AnnotationRow",
-    "BeliefRow",
-    "BidRow",
-    "CallKey",
-    "CallRow",
-    "ClaimRow",
-    "DeathRow",
-    "FactRow",
-    "ForkRow",
-    "GameRows",
-    "InspectionRow",
-    "JudgementRow",
-    "KnowableRow",
-    "NightRow",
-    "Pair",
-    "ProtectionRow",
-    "ReplyKey",
-    "SeatRow",
-    "StatementRow",
-    "Step",
-    "SuspicionRow",
-    "TimedEvent",
-    "Truth",
-    "VoteNews",
-    "VoteRow",
-    "VotingRow",
-    "WhisperRow",
-    "call_row",
-    "pair_of",
-    "truth_of",
-]

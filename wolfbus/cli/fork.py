@@ -17,7 +17,7 @@ from wolfbus.running.brains import print_estimate, quiet_brains
 from wolfbus.study.forks import TRIES
 
 if TYPE_CHECKING:
-    from analytics.rows import ForkRow
+    from analytics.rows.fork import ForkRow
     from wolfbus.running.forking import PlayedFork
 
 _WORDS_SHOWN = 60
