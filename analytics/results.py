@@ -8,8 +8,8 @@ of everything. Values that are anybody's words, as names of agents are, come las
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from typing import Annotated, Any, Final, Literal, TypeAlias
@@ -117,7 +117,7 @@ def defined(value: Any) -> float | None:
     return None if value is None or isnan(value) else float(value)
 
 
-class Results(Sequence[ResultRow]):
+class Results:
     """The rows, in order, and each by what it is.
 
     Args:
@@ -127,12 +127,6 @@ class Results(Sequence[ResultRow]):
     def __init__(self, rows: Iterable[ResultRow] = ()) -> None:
         self._rows = list(rows)
         self._place = {(row.metric, row.group, row.observers): row for row in self._rows}
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._rows[place]
 
     def __iter__(self) -> Iterator[ResultRow]:
         return iter(self._rows)
@@ -161,7 +155,3 @@ class Results(Sequence[ResultRow]):
     def roles(self) -> tuple[Role, ...]:
         """The roles that tables tell apart: all of ours, and those of other tables that somebody here has."""
         return roles_among({group_of(row.group)["role"] for row in self._rows if row.metric == "seats"})
-
-    def as_json(self) -> list[Result]:
-        """Return the rows as plain values."""
-        return [asdict(row) for row in self._rows]

@@ -385,11 +385,3 @@ class TablesBuilder:
         self._end()
         self._parts = [joined(self._parts)]
         return self._parts[0]
-
-
-def tables_of(games: Iterable[GameRows]) -> Tables:
-    """Return games, each its own block."""
-    builder = TablesBuilder()
-    for game in games:
-        builder.add(game)
-    return builder.tables()

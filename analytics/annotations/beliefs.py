@@ -7,13 +7,12 @@ each other living player is a Werewolf, with the hash of the record's line befor
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from analytics.annotations.lines import FileHeader, GameLine, Line, PromptMark, Share, read_lines, study_of
+from analytics.annotations.lines import FileHeader, GameLine, Line, LinesFile, PromptMark, Share, read_lines, study_of
 from analytics.rows import GameRows
 from analytics.rows.belief import BeliefRow
 from analytics.rows.course import pair_of
@@ -66,19 +65,8 @@ class Belief(GameLine):
         return f"{self.game}: {self.seat}, day {self.round}, {self.when}{statement}"
 
 
-@dataclass(frozen=True, slots=True)
-class Beliefs:
-    """A file of beliefs.
-
-    Attributes:
-        path: where it is.
-        header: its first line.
-        lines: the others, a seat and moment once.
-    """
-
-    path: Path
-    header: BeliefHeader
-    lines: tuple[Belief, ...]
+Beliefs: TypeAlias = LinesFile[BeliefHeader, Belief]
+"""A file of beliefs, a seat at a moment once."""
 
 
 def beliefs_beside(record: Path) -> Path:
@@ -88,8 +76,7 @@ def beliefs_beside(record: Path) -> Path:
 
 def read_beliefs(path: Path) -> Beliefs:
     """Return a file of beliefs; raises RecordError as `read_lines`."""
-    header, beliefs = read_lines(path, BeliefHeader, Belief, "belief")
-    return Beliefs(path, header, tuple(beliefs))
+    return read_lines(path, BeliefHeader, Belief, "belief")
 
 
 def beliefs_in(path: Path) -> list[Beliefs]:

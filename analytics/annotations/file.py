@@ -7,10 +7,9 @@ the record's head, which seals all of it. Annotations of anything else are refus
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -19,6 +18,7 @@ from analytics.annotations.lines import (
     Appender,
     FileHeader,
     GameLine,
+    LinesFile,
     PromptMark,
     Share,
     read_lines,
@@ -79,39 +79,8 @@ class Annotation(GameLine):
         return self.head, self.hash
 
 
-@dataclass(frozen=True, slots=True)
-class Annotations:
-    """A file of annotations.
-
-    Attributes:
-        path: where it is.
-        header: its first line.
-        lines: the others, a statement once.
-    """
-
-    path: Path
-    header: Header
-    lines: tuple[Annotation, ...]
-
-    @property
-    def name(self) -> str:
-        """The annotator's name."""
-        return self.path.name.removesuffix(SUFFIX)
-
-    def check(self, head: str, seals: Mapping[int, str], game: str) -> None:
-        """See that they are of a game as it stands.
-
-        Args:
-            head: the record's last hash.
-            seals: the statements' hashes.
-            game: its id.
-
-        Raises:
-            RecordError: one is not; the line names the file and the statement.
-        """
-        for line in self.lines:
-            if line.game == game and (line.head != head or line.hash != seals.get(line.statement)):
-                raise line.misfit(self.path)
+Annotations: TypeAlias = LinesFile[Header, Annotation]
+"""A file of annotations, a statement once."""
 
 
 def annotation_of(passage: Passage, **values: object) -> Annotation:
@@ -132,8 +101,7 @@ def annotations_in(folder: Path) -> list[Annotations]:
 
 def read(path: Path) -> Annotations:
     """Return a file of annotations; raises RecordError as `read_lines`."""
-    header, annotations = read_lines(path, Header, Annotation, "annotation")
-    return Annotations(path, header, tuple(annotations))
+    return read_lines(path, Header, Annotation, "annotation")
 
 
 def rows_of(files: Iterable[Annotations], head: str, game: GameRows) -> Iterator[AnnotationRow]:
@@ -143,10 +111,12 @@ def rows_of(files: Iterable[Annotations], head: str, game: GameRows) -> Iterator
         RecordError: something is said of another record; the line names the file and the statement.
     """
     for file in files:
-        file.check(head, game.seals, game.game)
+        annotator = file.path.name.removesuffix(SUFFIX)
         for line in sorted(file.lines, key=lambda line: line.statement):
+            if line.head != head or line.hash != game.seals.get(line.statement):
+                raise line.misfit(file.path)
             members = line.model_dump(exclude={"head", "hash", "served"})
-            yield AnnotationRow(annotator=file.name, sort=file.header.sort, **members)
+            yield AnnotationRow(annotator=annotator, sort=file.header.sort, **members)
 
 
 class AnnotationAppender:

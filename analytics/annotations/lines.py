@@ -10,9 +10,10 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, ClassVar, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -97,8 +98,23 @@ def study_of(record: Path) -> Path:
     return folder.parent if folder.name == RECORDS else folder
 
 
-def read_lines(path: Path, header: type[H], line: type[L], what: str) -> tuple[H, list[L]]:
-    """Return a file's header and its other lines. A last one without its end, as a kill leaves it, is passed over.
+@dataclass(frozen=True, slots=True)
+class LinesFile(Generic[H, L]):
+    """A file of such lines.
+
+    Attributes:
+        path: where it is.
+        header: its first line.
+        lines: the others, a place once.
+    """
+
+    path: Path
+    header: H
+    lines: tuple[L, ...]
+
+
+def read_lines(path: Path, header: type[H], line: type[L], what: str) -> LinesFile[H, L]:
+    """Return a file as it stands. A last line without its end, as a kill leaves it, is passed over.
 
     Args:
         path: the file.
@@ -112,12 +128,12 @@ def read_lines(path: Path, header: type[H], line: type[L], what: str) -> tuple[H
     """
     first, *others = _whole_lines(path) or [b""]
     beginning = _parsed(header, first, path, 1, what)
-    lines = [_parsed(line, text, path, number, what) for number, text in enumerate(others, 2)]
+    lines = tuple(_parsed(line, text, path, number, what) for number, text in enumerate(others, 2))
     places = Counter(one.place for one in lines)
     for one in lines:
         if places[one.place] > 1:
             raise RecordError(f"{path}: {one.words} stands there twice")
-    return beginning, lines
+    return LinesFile(path, beginning, lines)
 
 
 def _parsed(shape: type[S], text: bytes, path: Path, number: int, what: str) -> S:

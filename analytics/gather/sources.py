@@ -10,10 +10,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 from analytics.annotations.beliefs import Beliefs, beliefs_beside, beliefs_in
 from analytics.annotations.file import Annotations, annotations_in, folder_beside
+from analytics.annotations.lines import H, L, LinesFile
 from wolfbus.errors import ConfigError, RecordError, reason_of
 from wolfbus.files.whole_file import open_file
 from wolfbus.foreign.kinds import hint_for
@@ -24,7 +25,6 @@ from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifes
 
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
 _SEED: Final = re.compile(rb'"seed":"([^"]*)"')
-F = TypeVar("F", Annotations, Beliefs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,11 +376,11 @@ def _paths(sources: Iterable[Source]) -> Iterator[Path]:
     return (source.path for source in sources)
 
 
-def _by_game(files: Iterable[F]) -> dict[str | None, tuple[F, ...]]:
+def _by_game(files: Iterable[LinesFile[H, L]]) -> dict[str | None, tuple[LinesFile[H, L], ...]]:
     """Return files of annotations, or of beliefs, by game."""
-    by_game: dict[str | None, list[F]] = {}
+    by_game: dict[str | None, list[LinesFile[H, L]]] = {}
     for file in files:
-        by_file: dict[str, list[Any]] = {}
+        by_file: dict[str, list[L]] = {}
         for line in file.lines:
             by_file.setdefault(line.game, []).append(line)
         for game, lines in by_file.items():

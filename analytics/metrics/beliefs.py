@@ -9,7 +9,6 @@ what the hard facts expect (`analytics.metrics.ladder`): to the living Werewolve
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -18,8 +17,7 @@ from scipy.special import expit, logit
 
 from analytics import Result
 from analytics.metrics.formulas import Array, quotient
-from analytics.metrics.ladder import CLIPPED, knowable, losses
-from analytics.metrics.scores import FIGURES, score_sums, scored
+from analytics.metrics.ladder import CLIPPED, knowable, score_rows
 from analytics.metrics.study import Study, rows_of
 from analytics.metrics.sums import Figure, share, sums_of
 from analytics.results import UNINFORMED, ResultRow, Results
@@ -96,13 +94,7 @@ def _scores(study: Study, frame: pl.DataFrame) -> Iterator[ResultRow]:
             # all rungs over the same pairs
             rows = rows.filter(pl.col("suspicion").is_not_null())
         for rung in rungs:
-            group = {"moment": moment, "rung": rung}
-            sums = sums_of(rows, study.games, _AXES, total=True, **losses(rung))
-            figures = {"belief_brier": share("squares", "pairs", _NONE), "belief_log": share("logs", "pairs", _NONE)}
-            yield from rows_of(study, UNINFORMED, sums, figures, **group)
-            ranked = {f"belief_{name}": replace(FIGURES[name], reason=_NONE) for name in ("auc", "ece")}
-            scores = score_sums({}, scored(rows, rung, "wolf"), study.games)
-            yield from rows_of(study, UNINFORMED, scores, ranked, **group)
+            yield from score_rows(study, rows, "belief", _NONE, moment=moment, rung=rung)
 
 
 _COHERENCE: Final[Mapping[str, Figure]] = {

@@ -16,7 +16,7 @@ import polars as pl
 from analytics import Result
 from analytics.metrics.bootstrap import DRAWS
 from analytics.metrics.formulas import Array, Formula, Parts, ratio
-from analytics.metrics.primary import PERMUTATIONS, Rearrangements
+from analytics.metrics.primary import Rearrangements
 from analytics.metrics.study import Study, figure_row, rows_of
 from analytics.metrics.sums import Figure, Sums, share, sums_of
 from analytics.results import EVERYBODY, UNINFORMED, ResultRow, Results
@@ -146,7 +146,7 @@ def _p_of_names(sums: Array) -> float | None:
     tested = np.flatnonzero((norm > 0) & ((sums != 0).sum(axis=0) > 1))
     if not len(tested):
         return None
-    flips = Rearrangements(len(sums), 0, 0, PERMUTATIONS)
+    flips = Rearrangements(len(sums))
     parts = sums[:, tested]
     statistics = np.abs(parts.sum(axis=0) - 2 * flips.moved(parts)) / norm[tested]
     return min(flips.adjusted({str(index): statistic for index, statistic in enumerate(statistics.T)}).values())

@@ -4,13 +4,14 @@ claimed (metrics: objective truth; beyond the paper).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Final
 
 import polars as pl
 
-from analytics.metrics.formulas import FLAGS, Formula, judged, quotient
-from analytics.metrics.study import Scope, Study, rows_of
+from analytics.metrics.formulas import FLAGS, judged, quotient
+from analytics.metrics.study import Family, Scope, Study, rows_of
 from analytics.metrics.sums import Figure, Sums, count, share, sums_of
 from analytics.results import EVERYBODY, PAIRS, UNINFORMED, ResultRow
 
@@ -69,38 +70,20 @@ def flags(scope: Scope) -> Iterator[Sums]:
     yield sums
 
 
-def truths(scope: Scope) -> Iterator[Sums]:
-    """Yield flags of lies and of all other statements with a checkable claim, honest mistakes among them, whatever
-    their labels.
-    """
-    yield against(scope, _CHECKED, _LIE)
-
-
-def intents(scope: Scope) -> Iterator[Sums]:
-    """Yield flags of lies and of honest mistakes: both say what is false, and lies alone knowingly."""
-    yield against(scope, _FALSE, _LIE)
-
-
-def falsehoods(scope: Scope) -> Iterator[Sums]:
-    """Yield flags of what is false, lies and mistakes, and of statements whose checkable claims are all true."""
-    yield against(scope, _CHECKED, _FALSE)
-
-
-def figures_of(reasons: Mapping[str, str], names: Mapping[str, Formula] | None = None) -> dict[str, Figure]:
-    """Return what is told of flags."""
-    chosen = {name: FLAGS[name] for name in (names or FLAGS)}
+def _figures(reasons: Mapping[str, str]) -> dict[str, Figure]:
+    """Return what is told of flags, with why it may be undefined."""
     return {
-        name: Figure(value, judged, reasons.get(name, CLASSES), baseline) for name, (value, baseline) in chosen.items()
+        name: Figure(value, judged, reasons.get(name, CLASSES), baseline) for name, (value, baseline) in FLAGS.items()
     }
 
 
-HEADLINES: Final = figures_of(REASONS)
+HEADLINES: Final = _figures(REASONS)
 _NO_CLAIM: Final = "no judged statement has a checkable claim"
-TRUTH_HEADLINES: Final = figures_of(
+TRUTH_HEADLINES: Final = _figures(
     {**REASONS, "accuracy": _NO_CLAIM, "accuracy_lift": _NO_CLAIM, "balanced_accuracy": _LIES}
 )
-INTENT: Final = figures_of({"balanced_accuracy": _INTENT})["balanced_accuracy"]
-FALSEHOOD: Final = figures_of({"balanced_accuracy": _FALSEHOOD})["balanced_accuracy"]
+INTENT: Final = _figures({"balanced_accuracy": _INTENT})["balanced_accuracy"]
+FALSEHOOD: Final = _figures({"balanced_accuracy": _FALSEHOOD})["balanced_accuracy"]
 COUNTS: Final = {name: count(name) for name in ("tp", "fp", "fn", "tn")}
 
 BESIDE: Final[Mapping[str, Figure]] = {
@@ -112,36 +95,45 @@ BESIDE: Final[Mapping[str, Figure]] = {
 }
 """What Table 3 tells of flags beside the headline metrics."""
 
-GROUNDS: Final[Mapping[str, Callable[[Scope], Sums]]] = {
-    "clean": lambda scope: against(scope, _LABELLED & CLEAN, _LABEL),
-    "role": lambda scope: against(scope, pl.lit(value=True), pl.col("wolf")),
-    "lies": lambda scope: against(scope, _CHECKED, _LIE),
-    "of_intent": lambda scope: against(scope, _FALSE, _LIE),
-    "of_falsehood": lambda scope: against(scope, _CHECKED, _FALSE),
-    "same_role": lambda scope: against(scope, _CHECKED & _LABELLED, pl.col("wolf")),
-    "same_truth": lambda scope: against(scope, _CHECKED & _LABELLED, _LIE),
-    "same_label": lambda scope: against(scope, _CHECKED & _LABELLED, _LABEL),
+GROUNDS: Final[Mapping[str, tuple[pl.Expr, pl.Expr]]] = {
+    "clean": (_LABELLED & CLEAN, _LABEL),
+    "role": (pl.lit(value=True), pl.col("wolf")),
+    "lies": (_CHECKED, _LIE),
+    "of_intent": (_FALSE, _LIE),
+    "of_falsehood": (_CHECKED, _FALSE),
+    "same_role": (_CHECKED & _LABELLED, pl.col("wolf")),
+    "same_truth": (_CHECKED & _LABELLED, _LIE),
+    "same_label": (_CHECKED & _LABELLED, _LABEL),
 }
-"""Other grounds than the self-label of every statement that has one. ``clean``: only judgements and self-labels that
+"""Other grounds than the self-label of every statement that has one: of which statements, and which of these are
+deceptive. ``clean``: only judgements and self-labels that
 were accepted as they stood. ``role``: what Werewolves say against what the others say. ``lies``: lies against all other
 statements with a checkable claim; ``of_intent``: lies against honest mistakes; ``of_falsehood``: both against
 statements whose checkable claims are all true. Those of ``same``: of the very same judgements, of statements with a
 checkable claim and with a label that counts."""
 
 
+def _on_ground(ground: str, scope: Scope) -> Iterator[Sums]:
+    yield against(scope, *GROUNDS[ground])
+
+
+FAMILIES: Final[Mapping[str, Family]] = {ground: partial(_on_ground, ground) for ground in GROUNDS}
+"""Flags against each ground."""
+
+
 def detection_rows(study: Study) -> Iterator[ResultRow]:
     """Yield flags against every ground, with counts; by role of the observer, and of all."""
     for observers in PAIRS:
         scope = Scope(study, observers)
-        clean = GROUNDS["clean"](scope)
+        clean = against(scope, *GROUNDS["clean"])
         yield from rows_of(study, observers, clean, _named("clean", bare=True))
         by_round = sums_of(scope.judged, study.games, {"round": "round"}, flagged=pl.col("flagged"), judged=1.0)
         yield from rows_of(study, observers, by_round, {"flagged_share": share("flagged", "judged", _NOTHING)})
     uninformed = Scope(study, UNINFORMED)
-    for ground, make in GROUNDS.items():
+    for ground, (rows, deceptive) in GROUNDS.items():
         if ground != "clean":
-            bare = ground != "same_truth"
-            yield from rows_of(study, UNINFORMED, make(uninformed), _named(ground, bare=bare))
+            sums = against(uninformed, rows, deceptive)
+            yield from rows_of(study, UNINFORMED, sums, _named(ground, bare=ground != "same_truth"))
     mistakes = uninformed.judged.filter(pl.col("truth").cast(pl.String) == "mistake")
     sums = sums_of(mistakes, study.games, _BY_OBSERVER, total=True, flagged=pl.col("flagged"), mistakes=1.0)
     of_mistakes = {"mistakes_flagged": Figure(quotient("flagged", "mistakes")), "judged_mistakes": count("mistakes")}

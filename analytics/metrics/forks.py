@@ -16,9 +16,9 @@ from typing import Any, Final
 import numpy as np
 
 from analytics import Result
-from analytics.metrics.bootstrap import TELLING, draws_of
+from analytics.metrics.bootstrap import draws_of
 from analytics.metrics.formulas import Array
-from analytics.metrics.primary import PERMUTATIONS, Rearrangements, verdict
+from analytics.metrics.primary import Rearrangements, add_verdicts, of_flips
 from analytics.metrics.study import Study
 from analytics.results import NOBODY, Group, ResultRow, Results, defined, group_text
 from analytics.rows.fork import OUTCOMES
@@ -216,24 +216,20 @@ def _arm(rows: Sequence[Mapping[str, Any]], arm: str) -> Result:
 
 
 def _effects(fork_data: ForkSet, results: Results) -> Result:
-    flips = Rearrangements(fork_data.units, 0, 0, PERMUTATIONS)
+    flips = Rearrangements(fork_data.units)
     effects: dict[str, Result] = {}
     tested: dict[str, Array] = {}
     for outcome in OUTCOMES:
         values, _ = fork_data.by_unit(HONEST, outcome)
         parts = np.nan_to_num(values)
         if (parts != 0).any():
-            tested[outcome] = abs(parts.sum() - 2 * flips.moved(parts[:, None])[:, 0]) / np.sqrt((parts**2).sum())
+            tested[outcome] = of_flips(flips, parts)
         effects[outcome] = {
             KEEP: _level(fork_data, outcome, lambda lie, _other: lie),
             HONEST: _level(fork_data, outcome, lambda _lie, other: other),
             "difference": results.row(f"lie_effect_{outcome}").estimate(),
         }
-    adjusted = flips.adjusted(tested)
-    for outcome, row in effects.items():
-        alone = flips.adjusted({outcome: tested[outcome]}) if outcome in tested else {}
-        row |= {"p": alone.get(outcome), "p_adjusted": adjusted.get(outcome)}
-        row["verdict"] = verdict(row, enough=fork_data.units >= TELLING)
+    add_verdicts(effects, flips, tested)
     return effects
 
 

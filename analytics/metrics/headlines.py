@@ -124,13 +124,15 @@ def _flags() -> Iterator[Headline]:
         )
         yield about
         if name in {"accuracy", "accuracy_lift", "balanced_accuracy"}:
-            figure, words = detection.TRUTH_HEADLINES[name], label.replace("accuracy of flags", of_truth)
-            yield replace(about, name=f"truth_{name}", label=words, sums=detection.truths, figure=figure, by_role=False)
+            family, figure = detection.FAMILIES["lies"], detection.TRUTH_HEADLINES[name]
+            words = label.replace("accuracy of flags", of_truth)
+            yield replace(about, name=f"truth_{name}", label=words, sums=family, figure=figure, by_role=False)
         if name == "balanced_accuracy":
-            for kind, sums, one, words in (
-                ("intent", detection.intents, detection.INTENT, "lies against honest mistakes"),
-                ("falsehood", detection.falsehoods, detection.FALSEHOOD, "lies and mistakes against true statements"),
+            for kind, one, words in (
+                ("intent", detection.INTENT, "lies against honest mistakes"),
+                ("falsehood", detection.FALSEHOOD, "lies and mistakes against true statements"),
             ):
+                sums = detection.FAMILIES[f"of_{kind}"]
                 about_kind = replace(about, name=f"{kind}_{name}", sums=sums, figure=one, by_role=False)
                 yield replace(about_kind, label=f"{label}: {words}")
 

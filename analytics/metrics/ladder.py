@@ -107,6 +107,18 @@ def losses(rung: str) -> dict[str, Any]:
     }
 
 
+def score_rows(study: Study, frame: pl.DataFrame, prefix: str, reason: str, **group: str) -> Iterator[ResultRow]:
+    """Yield ``PREFIX_brier``, ``PREFIX_log``, of all and by observer, and ``PREFIX_auc``, ``PREFIX_ece`` of a ``rung``
+    over some pairs, or why there is none.
+    """
+    sums = sums_of(frame, study.games, _AXES, total=True, **losses(group["rung"]))
+    figures = {f"{prefix}_brier": share("squares", "pairs", reason), f"{prefix}_log": share("logs", "pairs", reason)}
+    yield from rows_of(study, UNINFORMED, sums, figures, **group)
+    scores = score_sums({}, scored(frame, group["rung"], "wolf"), study.games)
+    ranked = {f"{prefix}_{name}": replace(FIGURES[name], reason=reason) for name in ("auc", "ece")}
+    yield from rows_of(study, UNINFORMED, scores, ranked, **group)
+
+
 _USE: Final = "public claims do not tell more of these players than the hard facts do"
 
 
@@ -143,12 +155,7 @@ def ladder_rows(study: Study) -> Iterator[ResultRow]:
     """
     frame = _judged(study)
     for rung in RUNGS:
-        sums = sums_of(frame, study.games, _AXES, total=True, **losses(rung))
-        figures = {"known_brier": share("squares", "pairs", _NONE), "known_log": share("logs", "pairs", _NONE)}
-        yield from rows_of(study, UNINFORMED, sums, figures, rung=rung)
-        scores = score_sums({}, scored(frame, rung, "wolf"), study.games)
-        ranked = {f"known_{name}": replace(FIGURES[name], reason=_NONE) for name in ("auc", "ece")}
-        yield from rows_of(study, UNINFORMED, scores, ranked, rung=rung)
+        yield from score_rows(study, frame, "known", _NONE, rung=rung)
     lost = {f"{name}_{rung}": of for rung in RUNGS[:4] for name, of in losses(rung).items() if name != "pairs"}
     sums = sums_of(frame, study.games, _AXES, total=True, pairs=1.0, **lost)
     yield from rows_of(study, UNINFORMED, sums, USES)

@@ -57,7 +57,7 @@ class Rearrangements:
         count: rearrangements, without the first row.
     """
 
-    def __init__(self, pairs: int, only_a: int, only_b: int, permutations: int = PERMUTATIONS) -> None:
+    def __init__(self, pairs: int, only_a: int = 0, only_b: int = 0, permutations: int = PERMUTATIONS) -> None:
         self.units = pairs + only_a + only_b
         dealings = comb(only_a + only_b, only_a)
         # the powers of a large number of pairs need not be computed to be seen as too many
@@ -263,7 +263,7 @@ def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = Fa
         names: of the metrics.
         declared: whether the study declared them.
     """
-    flips = Rearrangements(study.blocks, 0, 0, PERMUTATIONS)
+    flips = Rearrangements(study.blocks)
     rows, parts = metrics_by_block(study, [HEADLINES[name] for name in names if name in HEADLINES])
     tested = {name: of_flips(flips, by_block) for name, by_block in parts.items()}
     for name in names:
@@ -271,12 +271,7 @@ def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = Fa
             rows[name], statistic = _lead(study, LEADS[name], flips)
             if statistic is not None:
                 tested[name] = statistic
-    enough = study.blocks >= TELLING
-    adjusted = flips.adjusted(tested)
-    for name, row in rows.items():
-        alone = flips.adjusted({name: tested[name]}) if name in tested else {}
-        row |= {"p": alone.get(name), "p_adjusted": adjusted.get(name)}
-        row["verdict"] = verdict(row, enough=enough)
+    add_verdicts(rows, flips, tested)
     return {
         "metrics": {name: rows[name] for name in names},
         "declared": declared,
@@ -284,6 +279,21 @@ def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = Fa
         "flips": flips.count,
         "exact": flips.exact,
     }
+
+
+def add_verdicts(rows: Mapping[str, Result], flips: Rearrangements, tested: Mapping[str, Array]) -> None:
+    """Add to metrics the ``p`` of each alone, ``p_adjusted`` for all that are tested, and ``verdict``.
+
+    Args:
+        rows: the metrics.
+        flips: of the signs of blocks.
+        tested: the statistics of those that can be tested.
+    """
+    adjusted = flips.adjusted(tested)
+    for name, row in rows.items():
+        alone = flips.adjusted({name: tested[name]}) if name in tested else {}
+        row |= {"p": alone.get(name), "p_adjusted": adjusted.get(name)}
+        row["verdict"] = verdict(row, enough=flips.units >= TELLING)
 
 
 def verdict(row: Result, *, enough: bool) -> Verdict:

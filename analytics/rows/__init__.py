@@ -34,6 +34,7 @@ from analytics.rows.fields import DECIMALS, FOREIGN, Column, Derived, seat_id
 from analytics.rows.fork import ForkRow
 from analytics.rows.knowledge import FactRow, KnowableRow
 from analytics.rows.talk import BidRow, ClaimRow, JudgementRow, StatementRow, SuspicionRow, VoteRow
+from analytics.rows.talk import truth_of as truth_of  # named so in what reports say of it
 from wolfbus.game.roles import team_of
 from wolfbus.game.vocabulary import (
     AssessmentTime,

@@ -20,7 +20,7 @@ from analytics.metrics.headlines import HEADLINES, headline_rows
 from analytics.metrics.primary import primary as primary_metrics
 from analytics.metrics.study import Study
 from analytics.results import ResultRow, Results
-from analytics.tables import Tables, TablesBuilder, joined, tables_of
+from analytics.tables import Tables, TablesBuilder, joined
 from tests.analytics.arrays import Columns, tables_from
 from tests.llm.tables import tables
 from wolfbus.game.config import GameConfig
@@ -216,6 +216,14 @@ def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mappin
     if rng.random() < 0.9:
         script.end(rng.choice(["villagers", "werewolves", None]))
     return script
+
+
+def tables_of(games: Iterable[GameRows]) -> Tables:
+    """Return games as frames."""
+    builder = TablesBuilder()
+    for game in games:
+        builder.add(game)
+    return builder.tables()
 
 
 def section(name: str):

@@ -8,9 +8,8 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from analytics.tables import tables_of
 from tests.analytics.arrays import LIE, MISTAKE, NO_CLAIM, TRUE
-from tests.analytics.script import measured
+from tests.analytics.script import measured, tables_of
 from tests.simulator import Curve, draw_agents, judged_by, simulate
 from tests.simulator.coverage import many
 from wolfbus.game.vocabulary import ROLES

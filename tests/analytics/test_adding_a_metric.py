@@ -9,8 +9,7 @@ from analytics.metrics.formulas import judged, ratio
 from analytics.metrics.headlines import HEADLINES, Headline
 from analytics.metrics.study import Study
 from analytics.metrics.sums import Figure
-from analytics.tables import tables_of
-from tests.analytics.script import headlines, random_game
+from tests.analytics.script import headlines, random_game, tables_of
 
 GAMES = [random_game(seed).rows() for seed in range(9)]
 

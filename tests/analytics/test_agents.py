@@ -8,8 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from analytics.gather import GameRows
-from analytics.tables import tables_of
-from tests.analytics.script import measured, random_game
+from tests.analytics.script import measured, random_game, tables_of
 from tests.analytics.synthetic import VILLAGERS, WEREWOLVES
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import coverage, many, table

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from analytics.gather import gather
-from analytics.tables import tables_of
-from tests.analytics.script import Script, measured, random_game
+from tests.analytics.script import Script, measured, random_game, tables_of
 from tests.claims.corpus import CLAIMS
 from tests.llm.tables import tables
 from tests.simulator import draw_agents, simulate

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from analytics.tables import tables_of
-from tests.analytics.script import drawn_blocks, headlines, in_blocks, measured, random_game, scored, tails
+from tests.analytics.script import drawn_blocks, headlines, in_blocks, measured, random_game, scored, tables_of, tails
 from tests.analytics.synthetic import decided
 from tests.simulator import draw_agents, simulate
 

@@ -7,8 +7,8 @@ from dataclasses import fields
 import pytest
 
 from analytics.gather import GameRows, fold
-from analytics.tables import Tables, TablesBuilder, joined, restored, tables_of
-from tests.analytics.script import named
+from analytics.tables import Tables, TablesBuilder, joined, restored
+from tests.analytics.script import named, tables_of
 from tests.game.driver import play
 
 

@@ -13,9 +13,8 @@ import pytest
 from analytics.compare import as_csv, compare, compare_agents, compared_page, render
 from analytics.metrics.headlines import HEADLINES
 from analytics.metrics.primary import PRIMARY
-from analytics.tables import tables_of
 from tests.analytics.arrays import tables_from
-from tests.analytics.script import headlines, measured, random_game
+from tests.analytics.script import headlines, measured, random_game, tables_of
 from tests.llm.tables import tables
 from tests.simulator import alike, draw_agents, simulate
 from tests.simulator.coverage import many

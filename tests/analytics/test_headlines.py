@@ -11,8 +11,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from analytics.findings import Metrics, metrics
 from analytics.gather import fold
-from analytics.tables import TablesBuilder, tables_of
-from tests.analytics.script import headlines, measured, random_game, scored
+from analytics.tables import TablesBuilder
+from tests.analytics.script import headlines, measured, random_game, scored, tables_of
 from tests.game.driver import play
 from tests.simulator import draw_agents, simulate
 from wolfbus.game.vocabulary import ROLES

@@ -12,8 +12,18 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
 from analytics.findings import metrics
-from analytics.tables import Tables, TablesBuilder, tables_of
-from tests.analytics.script import drawn_blocks, held_by, in_blocks, leaves, measured, random_game, scored, tails
+from analytics.tables import Tables, TablesBuilder
+from tests.analytics.script import (
+    drawn_blocks,
+    held_by,
+    in_blocks,
+    leaves,
+    measured,
+    random_game,
+    scored,
+    tables_of,
+    tails,
+)
 from tests.analytics.synthetic import confusion
 from wolfbus.game.vocabulary import ROLES
 

@@ -9,8 +9,7 @@ import pytest
 from analytics.findings import findings
 from analytics.gather import StudySource
 from analytics.report.report import Report
-from analytics.tables import tables_of
-from tests.analytics.script import gathered, headlines, measured, random_game
+from tests.analytics.script import gathered, headlines, measured, random_game, tables_of
 from tests.llm.tables import tables as cases
 from tests.simulator import alike, draw_agents, simulate
 from tests.simulator.coverage import many

@@ -4,8 +4,7 @@ import pytest
 
 from analytics.findings import Metrics
 from analytics.gather import fold
-from analytics.tables import tables_of
-from tests.analytics.script import Script, measured
+from tests.analytics.script import Script, measured, tables_of
 from tests.claims.scores import asserted
 from tests.llm.tables import tables
 from tests.players.table import CONFIGS, Played, play

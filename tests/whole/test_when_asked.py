@@ -12,8 +12,9 @@ import pytest
 import wolfbus
 from analytics.compare import compare, render
 from analytics.gather import GameFold
-from analytics.tables import Tables, tables_of
+from analytics.tables import Tables
 from moderator.engine.reexecution import Verifier
+from tests.analytics.script import tables_of
 from tests.llm.whole.playing import obliging, played, scripted
 from wolfbus.agent import Agent
 from wolfbus.errors import ConfigError

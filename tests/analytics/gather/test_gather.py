@@ -13,9 +13,8 @@ import pytest
 
 import wolfbus
 from analytics.gather import Criteria, each_game, find, gather
-from analytics.tables import tables_of
 from moderator.engine.reexecution import Verifier
-from tests.analytics.script import measured, replies_of
+from tests.analytics.script import measured, replies_of, tables_of
 from tests.analytics.test_columns import same
 from tests.published_log import PUBLISHED
 from wolfbus.cli import run as command
