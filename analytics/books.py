@@ -12,7 +12,6 @@ from typing import Final
 from analytics.rows import CallKey, Pair
 from analytics.rows.course import InspectionRow, NightRow, ProtectionRow, SeatRow
 from wolfbus.game.vocabulary import Reveal, Role, Team
-from wolfbus.knowledge.departure import Departure
 from wolfbus.knowledge.suspicion import Suspicion
 from wolfbus.knowledge.truth import GameFacts
 from wolfbus.messages.base import SeatName
@@ -106,10 +105,6 @@ class NightBook:
                 died=died if died in seats else None,
             )
         )
-
-    def leave(self, departed: Departure) -> None:
-        """Take a player out of the game."""
-        self.facts.leave(departed.seat, departed.how)
 
     def protections(self) -> tuple[ProtectionRow, ...]:
         """Return whom Doctors protected, in order."""

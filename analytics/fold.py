@@ -9,7 +9,6 @@ from typing import Any, ClassVar, cast, get_args
 from analytics.books import CallBook, RoundSuspicion
 from analytics.rows import GameRows
 from analytics.rows.course import CallRow, Step, TimedEvent, WhisperRow, call_row
-from analytics.rows.fields import NO_DETAILS, AnswerDetails
 from analytics.rows.talk import BidRow
 from analytics.scorebook import Scorebook
 from wolfbus.errors import RulesError
@@ -76,8 +75,8 @@ class GameFold:
         self._prompts = DroppedPrompts()
         self._private = PrivateThoughts()
         self._scorebook: Scorebook | None = None
-        self._ballots: dict[SeatName, AnsweredVote] = {}
-        self._ballot_lines: dict[SeatName, int | None] = {}
+        self._ballots: dict[SeatName, tuple[AnsweredVote, int | None]] = {}
+        """Answers to the vote that is held, each with its line."""
         self._spoken: dict[SeatName, AnsweredSpeak | AnsweredVote] = {}
         """What each seat said last, before it becomes a statement."""
         self._calls = CallBook()
@@ -210,18 +209,6 @@ class GameFold:
         self._served.feed(event)
         self._prompts.call(self._book.seats[event.seat].agent, event)
 
-    def _beside(self, event: AnsweredAssessOwn | AnsweredAssessOther) -> AnswerDetails:
-        if not self._keep_text:
-            return NO_DETAILS
-        content = event.content
-        return AnswerDetails(
-            line=self._line,
-            fault=event.fault,
-            stated_kind=None if content is None else content.stated_kind,
-            reasoning=None if content is None else content.reasoning,
-            thought=event.thought,
-        )
-
     def _prompt(self, event: PromptAddition) -> None:
         self._prompts.add(event)
 
@@ -295,10 +282,9 @@ class GameFold:
     def _state(self, event: Statement) -> None:
         # what a voter thought stands with its vote
         thought = self._thoughts.pop(event.speaker, None) if event.phase == "debate" else None
-        beside = AnswerDetails(line=self._line, thought=thought) if self._keep_text else NO_DETAILS
         spoken = self._spoken.get(event.speaker)
         copied = spoken is not None and spoken.reading == "copied"
-        self._book.state(event, beside, thought, copied=copied)
+        self._book.state(event, self._line, thought, copied=copied)
         self._label_along(event)
 
     def _label_along(self, event: Statement) -> None:
@@ -311,22 +297,18 @@ class GameFold:
         if config.label == "both":
             self._book.intend(event.statement, None if label is None else label.deceptive)
             return
-        beside = NO_DETAILS
-        if self._keep_text and label is not None:
-            beside = AnswerDetails(line=self._line, stated_kind=label.stated_kind, reasoning=label.reasoning)
         outcome: Outcome = "accepted" if label is not None else "defaulted"
-        self._book.label(event.statement, outcome, spoken.reading, label, beside)
+        self._book.label(event.statement, outcome, spoken.reading, label)
 
     def _label(self, event: AnsweredAssessOwn) -> None:
-        content = event.content if event.outcome == "accepted" else None
-        self._book.label(_statement_number(event), event.outcome, event.reading, content, self._beside(event))
+        number = _statement_number(event)
+        self._book.label(number, event.outcome, event.reading, event.content, event.fault, event.thought)
 
     def _judge(self, event: AnsweredAssessOther) -> None:
-        self._book.judge(_statement_number(event), event, self._beside(event))
+        self._book.judge(_statement_number(event), event, self._line)
 
     def _ballot(self, event: AnsweredVote) -> None:
-        self._ballots[event.seat] = self._spoken[event.seat] = event
-        self._ballot_lines[event.seat] = self._line
+        self._ballots[event.seat], self._spoken[event.seat] = (event, self._line), event
 
     def _protect(self, event: AnsweredProtect) -> None:
         if event.content is not None and event.content.target is not None:
@@ -342,19 +324,8 @@ class GameFold:
         self._book.claim(event)
 
     def _tally(self, event: Tally) -> None:
-        self._book.vote(event.round, [self._ballot_row(voter, target) for voter, target in event.votes.items()])
+        self._book.vote(event, self._ballots)
         self._ballots.clear()
-
-    def _ballot_row(
-        self, voter: SeatName, target: SeatName | None
-    ) -> tuple[SeatName, SeatName | None, Outcome | None, Reading | None, AnswerDetails]:
-        answer = self._ballots.get(voter)
-        if answer is None:
-            return voter, target, None, None, NO_DETAILS
-        beside = NO_DETAILS
-        if self._keep_text:
-            beside = AnswerDetails(line=self._ballot_lines[voter], fault=answer.fault, thought=answer.thought)
-        return voter, target, answer.outcome, answer.reading if answer.outcome == "accepted" else None, beside
 
     def _leave(self, event: Departing) -> None:
         if (departed := departure(event)) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import compress
 from typing import Final
@@ -13,7 +13,7 @@ from analytics.books import NightBook, RoundSuspicion, VoteBook
 from analytics.ladder import Ladder
 from analytics.rows import GameRows, ReplyKey
 from analytics.rows.course import DeathRow, SeatRow, VotingRow
-from analytics.rows.fields import DECIMALS, AnswerDetails
+from analytics.rows.fields import DECIMALS
 from analytics.rows.knowledge import FactRow
 from analytics.rows.talk import JudgementRow, StatementRow, VoteRow
 from wolfbus.claims import implies, scored
@@ -31,7 +31,16 @@ from wolfbus.knowledge.departure import Departure
 from wolfbus.knowledge.thoughts import lexical_score, without_role_names
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Label
-from wolfbus.messages.events import AnsweredAssessOther, ClaimTruth, Ended, Opened, Silence, Statement
+from wolfbus.messages.events import (
+    AnsweredAssessOther,
+    AnsweredVote,
+    ClaimTruth,
+    Ended,
+    Opened,
+    Silence,
+    Statement,
+    Tally,
+)
 
 _FILLER_SUSPICION: Final = 0.5
 """s of a filler, as in the paper's code."""
@@ -53,7 +62,7 @@ class Scorebook:
         suspicion: the smoothed suspicion of every pair, before any judgement.
         include_defaulted: count a missing label or judgement as "truthful, suspicion 0.5, confidence 0", as
             the paper's code did.
-        keep_text: keep the statements' words.
+        keep_text: keep words, reasons and thoughts.
 
     Attributes:
         ladder: what could be known, and what it follows from.
@@ -105,7 +114,7 @@ class Scorebook:
         self._night_count = self._silences = self._voting_rounds = 0
         self._ended: Ended | None = None
 
-    def state(self, event: Statement, beside: AnswerDetails, thought: str | None, *, copied: bool) -> None:
+    def state(self, event: Statement, line: int | None, thought: str | None, *, copied: bool) -> None:
         """Record a statement, and the claims that are found in its words and in the `thought` before them.
 
         Raises:
@@ -116,7 +125,7 @@ class Scorebook:
         statement_claims = self._statement_claims[number] = StatedClaims(text, seat.name, self.nights.facts.roles)
         self._statements[number] = StatementRow(
             game=self.game,
-            line=beside.line,
+            line=line,
             number=number,
             round=event.round,
             phase=event.phase,
@@ -125,8 +134,8 @@ class Scorebook:
             role=seat.role,
             agent=seat.agent,
             process=seat.process,
-            text=text if self._keep_text else None,
-            thought=beside.thought,
+            text=self._kept(text),
+            thought=self._kept(thought),
             thought_score=lexical_score(thought) if thought else None,
             thought_score_masked=lexical_score(without_role_names(thought)) if thought else None,
             claims=scored(self.nights.facts, seat.name, statement_claims.claims, extracted=True),
@@ -136,7 +145,7 @@ class Scorebook:
         )
         if thought:
             self._thoughts[number] = thought
-        self.tell(seat.name, "speak" if event.phase == "debate" else "vote", text, beside.line, private=False)
+        self.tell(seat.name, "speak" if event.phase == "debate" else "vote", text, line, private=False)
 
     def tell(self, seat: SeatName, kind: Kind, text: str, line: int | None, *, private: bool) -> None:
         """Record the facts of the game that a statement tells, or the private thought behind an answer of some kind.
@@ -167,14 +176,16 @@ class Scorebook:
         number: int,
         outcome: Outcome,
         reading: Reading | None,
-        content: Label | None,
-        beside: AnswerDetails,
+        label: Label | None,
+        fault: Fault | None = None,
+        thought: str | None = None,
     ) -> None:
-        """Record the speaker's own label; None where none came.
+        """Record the speaker's own label, and what came with it; it counts only if it was accepted.
 
         Raises:
             RulesError: there is no such statement.
         """
+        content = label if outcome == "accepted" else None
         statement = self._open_statement(number)
         if content is not None and self.config.label_asked == "with":
             statement.intended = content.deceptive
@@ -186,16 +197,17 @@ class Scorebook:
             statement.d, statement.c, statement.kind = False, _FILLER_CONFIDENCE, "none"
         else:
             statement.d = statement.c = statement.kind = None
-        statement.outcome, statement.fault = outcome, beside.fault
+        statement.outcome, statement.fault = outcome, fault
         statement.reading = None if content is None else reading
-        statement.stated_kind, statement.reasoning = beside.stated_kind, beside.reasoning
-        statement.label_thought = beside.thought
+        statement.stated_kind = None if label is None else label.stated_kind
+        statement.reasoning = None if label is None else self._kept(label.reasoning)
+        statement.label_thought = self._kept(thought)
 
     def intend(self, number: int, deceptive: bool | None) -> None:
         """Record what the label says that came with the words, beside one that is asked for afterwards."""
         self._open_statement(number).intended = deceptive
 
-    def judge(self, number: int, event: AnsweredAssessOther, beside: AnswerDetails) -> None:
+    def judge(self, number: int, event: AnsweredAssessOther, line: int | None) -> None:
         """Record one judgement. A log may have one with a flag and no suspicion.
 
         Raises:
@@ -221,7 +233,7 @@ class Scorebook:
             JudgementRow(
                 game=self.game,
                 statement=number,
-                line=beside.line,
+                line=line,
                 round=statement.round,
                 phase=statement.phase,
                 observer=observer,
@@ -235,12 +247,12 @@ class Scorebook:
                 s=s,
                 c=c,
                 kind=kind,
-                stated_kind=beside.stated_kind,
-                reasoning=beside.reasoning,
+                stated_kind=None if event.content is None else event.content.stated_kind,
+                reasoning=None if event.content is None else self._kept(event.content.reasoning),
                 outcome=event.outcome,
                 reading=None if content is None else event.reading,
-                fault=beside.fault,
-                thought=beside.thought,
+                fault=event.fault,
+                thought=self._kept(event.thought),
                 before=round(before, DECIMALS),
                 after=round(after, DECIMALS),
             )
@@ -283,30 +295,30 @@ class Scorebook:
         self.begin(round_)
         self._night_count += 1
 
-    def vote(
-        self,
-        round_: int,
-        ballots: Iterable[tuple[SeatName, SeatName | None, Outcome | None, Reading | None, AnswerDetails]],
-    ) -> None:
-        """Record a vote: voter, target (None abstained), outcome of the request, how the reply was read, and what
-        came with it.
+    def vote(self, event: Tally, answers: Mapping[SeatName, tuple[AnsweredVote, int | None]]) -> None:
+        """Record a vote.
+
+        Args:
+            event: what became of it.
+            answers: the voters' answers, each with its line.
 
         Raises:
             RulesError: nobody of a voter's or target's name plays.
         """
-        self.begin(round_)
+        self.begin(event.round)
         self._voting_rounds += 1
         living = [name for name in self.seats if name not in self.departed]
         wolves = sum(self.seats[name].role == "Werewolf" for name in living)
         before = len(self._votes)
-        for name, named, outcome, reading, beside in ballots:
+        for name, named in event.votes.items():
+            answer, line = answers.get(name, (None, None))
             voter, target = self._seat(name), None if named is None else self._seat(named)
             unknown = self.nights.unknown(name)
             self._votes.append(
                 VoteRow(
                     game=self.game,
-                    line=beside.line,
-                    round=round_,
+                    line=line,
+                    round=event.round,
                     voter=name,
                     voter_role=voter.role,
                     voter_agent=voter.agent,
@@ -319,10 +331,10 @@ class Scorebook:
                     others=len(living) - (name in living),
                     other_wolves=wolves - (name in living and voter.role == "Werewolf"),
                     credit=self._ballots.credit(name, named, living),
-                    outcome=outcome,
-                    reading=reading,
-                    fault=beside.fault,
-                    thought=beside.thought,
+                    outcome=None if answer is None else answer.outcome,
+                    reading=answer.reading if answer is not None and answer.outcome == "accepted" else None,
+                    fault=None if answer is None else answer.fault,
+                    thought=None if answer is None else self._kept(answer.thought),
                 )
             )
         if len(self._votes) > before:
@@ -334,7 +346,7 @@ class Scorebook:
             self._votings.append(
                 VotingRow(
                     game=self.game,
-                    round=round_,
+                    round=event.round,
                     living=len(living),
                     wolves=wolves,
                     exile=exile,
@@ -353,7 +365,7 @@ class Scorebook:
         role = self._seat(seat).role
         self._suspicion.leave(seat)
         self.departed.add(seat)
-        self.nights.leave(departed)
+        self.nights.facts.leave(seat, how)
         self._deaths.append(DeathRow(departed.round, seat, role, how))
         if how == "exile" and self._votings and self._votings[-1].round == departed.round:
             self._votings[-1] = replace(self._votings[-1], exiled=role)
@@ -424,6 +436,9 @@ class Scorebook:
             left_round=None if left is None else left.round,
             left_by=None if left is None else left.how,
         )
+
+    def _kept(self, words: str | None) -> str | None:
+        return words if self._keep_text else None
 
     def _seat(self, name: SeatName) -> SeatRow:
         seat = self.seats.get(name)

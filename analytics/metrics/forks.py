@@ -8,12 +8,11 @@ A statement without an honest fork is in none of this: the share of those is tol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from statistics import fmean
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
+import polars as pl
 
 from analytics import Result
 from analytics.metrics.bootstrap import draws_of
@@ -29,30 +28,10 @@ AXES: Final = ("kind", "role", "agent")
 """By what effects are told apart; all of it exploratory."""
 
 _NO_PAIR: Final = "no statement has both arms"
-
-
-@dataclass(slots=True)
-class _Forked:
-    """The forks of one statement: by arm and k the columns of the table ``forks``; several where a statement was forked
-    more than once.
-    """
-
-    parent: str
-    unit: int
-    row: Mapping[str, Any]
-    arms: dict[str, dict[int, list[Mapping[str, Any]]]] = field(default_factory=dict)
-
-    def mean(self, arm: str, outcome: str, of: Callable[[float, float], float]) -> float | None:
-        """Return the mean over k of what `of` makes of the outcome in ``keep`` and in an arm, of several forks with one
-        k that of all pairs; None without a pair.
-        """
-        keep, other = self.arms.get(KEEP, {}), self.arms.get(arm, {})
-        means: list[float] = []
-        for k in sorted(keep.keys() & other.keys()):
-            pairs = [(lie[outcome], swap[outcome]) for lie in keep[k] for swap in other[k]]
-            values = [of(float(lie), float(swap)) for lie, swap in pairs if lie is not None and swap is not None]
-            means += [fmean(values)] if values else []
-        return fmean(means) if means else None
+_STATEMENT: Final = ("parent", "number")
+_LIE: Final = pl.col("lie")
+_OTHER: Final = pl.col("other")
+"""The outcome in ``keep``, and in what that is held against."""
 
 
 class ForkSet:
@@ -62,35 +41,35 @@ class ForkSet:
         study: the games.
 
     Attributes:
-        statements: in the order of their parents.
+        forks: the table ``forks``, with the ``unit`` that each is in.
+        statements: that have any.
         units: blocks that they are in.
     """
 
     def __init__(self, study: Study) -> None:
-        statements: dict[tuple[str, int], _Forked] = {}
-        units: dict[str, int] = {}
-        for row in study.tables.forks.sort("parent", "number").iter_rows(named=True):
-            unit = units.setdefault(study.design[row["game"]], len(units))
-            key = (row["parent"], row["number"])
-            statement = statements.setdefault(key, _Forked(row["parent"], unit, row))
-            statement.arms.setdefault(row["arm"], {}).setdefault(row["k"], []).append(row)
-        self.statements = list(statements.values())
+        forks = study.tables.forks.sort("parent", "number").with_columns(pl.col("arm", *AXES).cast(pl.String))
+        blocks = [study.design[game] for game in forks["game"]]
+        units = {block: unit for unit, block in enumerate(dict.fromkeys(blocks))}
+        unit = pl.Series("unit", [units[block] for block in blocks], dtype=pl.Int64)
+        # a statement that was forked in two studies is in one block
+        self.forks = forks.with_columns(unit).with_columns(pl.col("unit").first().over(_STATEMENT))
+        self.statements = forks.select(_STATEMENT).n_unique()
         self.units = len(units)
 
     @property
     def arms(self) -> list[str]:
         """The arms that are held against ``keep``, the honest one first."""
-        arms = {arm for statement in self.statements for arm in statement.arms} - {KEEP}
-        return sorted(arms, key=lambda arm: (arm != HONEST, arm))
+        return sorted({*self.forks["arm"]} - {KEEP}, key=lambda arm: (arm != HONEST, arm))
+
+    def values(self, axis: str) -> list[str]:
+        """Return whom effects are told apart by on an axis."""
+        return sorted(self.forks[axis].drop_nulls().unique())
 
     def by_unit(
-        self,
-        arm: str,
-        outcome: str,
-        of: Callable[[float, float], float] = lambda lie, other: lie - other,
-        group: Group | None = None,
+        self, arm: str, outcome: str, of: pl.Expr = _LIE - _OTHER, group: Group | None = None
     ) -> tuple[Array, int]:
-        """Return the mean of every unit, NaN where it has none, and over how many statements.
+        """Return the mean of every unit, NaN where it has none, and over how many statements. Of several forks with one
+        k all pairs count.
 
         Args:
             arm: what ``keep`` is held against.
@@ -98,18 +77,21 @@ class ForkSet:
             of: what is taken of the outcome in both.
             group: whose statements count, by `AXES`; all unless given.
         """
-        games: dict[int, dict[str, list[float]]] = {}
-        count = 0
-        for statement in self.statements:
-            is_chosen = all(statement.row[axis] == value for axis, value in (group or {}).items())
-            value = statement.mean(arm, outcome, of) if is_chosen else None
-            if value is not None:
-                games.setdefault(statement.unit, {}).setdefault(statement.parent, []).append(value)
-                count += 1
+        chosen = self.forks.filter(**(group or {})).filter(pl.col(outcome).is_not_null())
+        keep, other = (
+            chosen.filter(arm=name).select("unit", *_STATEMENT, "k", pl.col(outcome).cast(pl.Float64).alias(alias))
+            for name, alias in ((KEEP, "lie"), (arm, "other"))
+        )
+        means = keep.join(other.drop("unit"), on=[*_STATEMENT, "k"]).select("unit", *_STATEMENT, "k", value=of)
+        means = _mean_by(_mean_by(means, "unit", *_STATEMENT, "k"), "unit", *_STATEMENT)
+        by_unit = _mean_by(_mean_by(means, "unit", "parent"), "unit")
         values = np.full(self.units, np.nan)
-        for unit, by_game in games.items():
-            values[unit] = fmean(map(fmean, by_game.values()))
-        return values, count
+        values[by_unit["unit"].to_numpy()] = by_unit["value"].to_numpy()
+        return values, len(means)
+
+
+def _mean_by(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    return rows.group_by(*keys, maintain_order=True).agg(pl.col("value").mean())
 
 
 def effect_row(metric: str, group: Mapping[str, Any], values: Array, n: int, *, intervals: bool = True) -> ResultRow:
@@ -149,7 +131,7 @@ def fork_rows(study: Study) -> Iterator[ResultRow]:
         metric = f"lie_effect_{outcome}"
         yield effect_row(metric, {}, *forks.by_unit(HONEST, outcome), intervals=study.with_intervals)
         for axis in AXES:
-            for name in _values(forks, axis):
+            for name in forks.values(axis):
                 means = forks.by_unit(HONEST, outcome, group={axis: name})
                 yield effect_row(metric, {axis: name}, *means, intervals=study.with_intervals)
         for arm in forks.arms:
@@ -163,10 +145,6 @@ def fork_set(study: Study) -> ForkSet:
     return study.cached("forks", lambda: ForkSet(study))
 
 
-def _values(forks: ForkSet, axis: str) -> list[str]:
-    return sorted({str(statement.row[axis]) for statement in forks.statements if statement.row[axis] is not None})
-
-
 def forks(study: Study, results: Results) -> Result:
     """Return what lies did (beyond the paper); of games that are no forks all is 0 or empty.
 
@@ -178,18 +156,16 @@ def forks(study: Study, results: Results) -> Result:
     (by arm) hold differences alone; they are exploratory.
     """
     fork_data = fork_set(study)
-    statements = fork_data.statements
-    rows = [row for one in statements for arm in one.arms.values() for several in arm.values() for row in several]
-    keeps = sum(len(one.arms.get(KEEP, {})) for one in statements)
-    pairs = sum(len(one.arms.get(KEEP, {}).keys() & one.arms.get(HONEST, {}).keys()) for one in statements)
+    keep, honest = (fork_data.forks.filter(arm=arm).select(*_STATEMENT, "k").unique() for arm in (KEEP, HONEST))
+    keeps, pairs = len(keep), len(keep.join(honest, on=[*_STATEMENT, "k"], how="semi"))
     return {
-        "statements": len(statements),
-        "forks": len(study.tables.forks),
-        "parents": len({one.parent for one in statements}),
+        "statements": fork_data.statements,
+        "forks": len(fork_data.forks),
+        "parents": fork_data.forks["parent"].n_unique(),
         "blocks": fork_data.units,
         "refused": {"value": 1 - pairs / keeps if keeps else None, "n": keeps},
-        "arms": {arm: _arm(rows, arm) for arm in (KEEP, *fork_data.arms) if rows},
-        "effects": _effects(fork_data, results) if statements else {},
+        "arms": {arm: _arm(fork_data.forks.filter(arm=arm)) for arm in (KEEP, *fork_data.arms) if fork_data.statements},
+        "effects": _effects(fork_data, results) if fork_data.statements else {},
         "contrasts": {
             arm: {name: results.row(f"fork_contrast_{name}", arm=arm).estimate() for name in OUTCOMES}
             for arm in fork_data.arms
@@ -198,21 +174,15 @@ def forks(study: Study, results: Results) -> Result:
         **{
             f"by_{axis}": {
                 value: {name: results.row(f"lie_effect_{name}", **{axis: value}).estimate() for name in OUTCOMES}
-                for value in _values(fork_data, axis)
+                for value in fork_data.values(axis)
             }
             for axis in AXES
         },
     }
 
 
-def _arm(rows: Sequence[Mapping[str, Any]], arm: str) -> Result:
-    of_arm = [row for row in rows if row["arm"] == arm]
-    labels = [row["labelled"] for row in of_arm if row["labelled"] is not None]
-    return {
-        "forks": len(of_arm),
-        "tries": fmean(row["tries"] for row in of_arm) if of_arm else None,
-        "labelled": fmean(labels) if labels else None,
-    }
+def _arm(forks: pl.DataFrame) -> Result:
+    return {"forks": len(forks), "tries": forks["tries"].mean(), "labelled": forks["labelled"].mean()}
 
 
 def _effects(fork_data: ForkSet, results: Results) -> Result:
@@ -225,14 +195,14 @@ def _effects(fork_data: ForkSet, results: Results) -> Result:
         if (parts != 0).any():
             tested[outcome] = of_flips(flips, parts)
         effects[outcome] = {
-            KEEP: _level(fork_data, outcome, lambda lie, _other: lie),
-            HONEST: _level(fork_data, outcome, lambda _lie, other: other),
+            KEEP: _level(fork_data, outcome, _LIE),
+            HONEST: _level(fork_data, outcome, _OTHER),
             "difference": results.row(f"lie_effect_{outcome}").estimate(),
         }
     add_verdicts(effects, flips, tested)
     return effects
 
 
-def _level(fork_data: ForkSet, outcome: str, of: Callable[[float, float], float]) -> float | None:
+def _level(fork_data: ForkSet, outcome: str, of: pl.Expr) -> float | None:
     values, _ = fork_data.by_unit(HONEST, outcome, of)
     return defined(np.nanmean(values)) if not np.isnan(values).all() else None

@@ -242,25 +242,3 @@ def statement_id(game: str, number: int) -> str:
 def call_id(game: str, line: int) -> str:
     """Return a model call's id, ``GAME:LINE``: where it stands in the record."""
     return f"{game}:{line}"
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerDetails:
-    """What an answer holds besides what counts of it; exports show it.
-
-    Attributes:
-        line: line of the record on which the answer stands; None where there are no lines.
-        fault: what was wrong with it.
-        stated_kind: the kind of deception as it was given, where the yes or no overruled it.
-        reasoning: why, in the player's words.
-        thought: its private thought.
-    """
-
-    line: int | None = None
-    fault: Fault | None = None
-    stated_kind: Deception | None = None
-    reasoning: str | None = None
-    thought: str | None = None
-
-
-NO_DETAILS: Final = AnswerDetails()
