@@ -205,10 +205,9 @@ def _tables(result: Result) -> Iterator[TableBlock]:
     for key, words, names in (("comparison", caption, (*heads, "Adjusted")), ("exploratory", note, heads)):
         metrics = {name: row for name, row in result["metrics"].items() if row["exploratory"] == (key == "exploratory")}
         rows = tuple(_row(name, row) for name, row in metrics.items())
+        is_lacking = any(cell.text == UNDEFINED for row in rows for cell in row.cells)
         if rows:
-            yield TableBlock(
-                key, words, columns(*names), rows, (points, undefined) if any(map(_lacks, rows)) else (points,)
-            )
+            yield TableBlock(key, words, columns(*names), rows, (points, undefined) if is_lacking else (points,))
 
 
 def _over(result: Result) -> Iterator[TableBlock]:
@@ -232,10 +231,6 @@ def _over(result: Result) -> Iterator[TableBlock]:
         tuple(rows),
         ("With few levels the interval is wide: a level more is one more draw.",),
     )
-
-
-def _lacks(row: Row) -> bool:
-    return any(cell.text == UNDEFINED for cell in row.cells)
 
 
 def _row(name: str, row: Result) -> Row:

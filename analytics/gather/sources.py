@@ -340,7 +340,12 @@ def collect(
         for study in studies
         for game in study.games
     }
-    refused += [*_missing(studies, holders.keys()), *_faults(studies)]
+    refused += _missing(studies, holders.keys())
+    refused += [
+        FileNote(str(study.folder / FILE), None, 0, False, study.notes.fault)
+        for study in studies
+        if study.notes.fault is not None
+    ]
     return Collection(tuple(files), tuple(refused), tuple(studies), planned)
 
 
@@ -396,12 +401,6 @@ def _missing(studies: Sequence[StudySource], games: Container[str]) -> Iterator[
                 path = study.folder / str(game.get("record") or RECORDS)
                 problem = f"missing: study {study.id} says that game {game['game']} was played to its end"
                 yield FileNote(str(path), game["game"], 0, False, problem)
-
-
-def _faults(studies: Sequence[StudySource]) -> Iterator[FileNote]:
-    for study in studies:
-        if study.notes.fault is not None:
-            yield FileNote(str(study.folder / FILE), None, 0, False, study.notes.fault)
 
 
 def _with_notes(source: Source, home: StudySource | None, studies: Sequence[StudySource]) -> Source:

@@ -55,17 +55,17 @@ def truth(study: Study, results: Results) -> Result:
     """
     return {
         "overall": _honesty(results),
-        "by_agent": {name: _honesty(results, speaking=name) for name in study.agents if _spoke(results, name)},
+        "by_agent": {
+            name: _honesty(results, speaking=name)
+            for name in study.agents
+            if results.count("statements", speaking=name)
+        },
         "by_role": {role: _honesty(results, role=role) for role in results.roles},
         "detection": {
             **_grounds(results),
             "by_observer": {role: _grounds(results, role=role) for role in results.roles},
         },
     }
-
-
-def _spoke(results: Results, agent: str) -> bool:
-    return results.count("statements", speaking=agent) > 0
 
 
 _RATES: Final = (

@@ -161,9 +161,8 @@ def _others() -> Iterator[Headline]:
         ("suspicion_gap", suspicion.towards, "final suspicion"),
         ("raw_suspicion_gap", suspicion.raw_towards, "suspicion as it was given, not smoothed,"),
     ):
-        figure = suspicion.gap_figure("there is no such suspicion of both Werewolves and others")
         label = f"{words} of Werewolves minus that of others"
-        yield Headline(name, label, "points", "high", family, figure, "no difference")
+        yield Headline(name, label, "points", "high", family, suspicion.GAP, "no difference")
     label = "votes by others than Werewolves that name a Werewolf"
     yield Headline("vote_hit", label, "share", "high", votes.hits, votes.HIT, _RANDOM)
     lift = f"{label} minus votes at random"

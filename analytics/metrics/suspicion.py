@@ -50,9 +50,13 @@ def gap(s: Parts) -> np.ndarray:
     return difference
 
 
-def gap_figure(reason: str) -> Figure:
-    """Return the difference, over the pairs or judgements of both."""
-    return Figure(gap, lambda s: s.wolves_n + s.others_n, reason, lambda s: 0.0 * s.wolves_n)
+GAP: Final = Figure(
+    gap,
+    lambda s: s.wolves_n + s.others_n,
+    "there is no such suspicion of both Werewolves and others",
+    lambda s: 0.0 * s.wolves_n,
+)
+"""The difference, over the pairs or judgements of both."""
 
 
 def suspected(scope: Scope) -> Iterator[Sums]:

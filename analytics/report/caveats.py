@@ -34,11 +34,6 @@ ASKED: Final[Mapping[str, Mapping[str, str]]] = {
 """When labels, or labels and judgements, were asked for, in words, by the member of the rules that says so."""
 
 
-def blocks_of(findings: Result) -> int:
-    """Return how many blocks of games were resampled, 0 if nothing was."""
-    return look(findings, "variability", "blocks") or 0
-
-
 def verdict(findings: Result, name: str) -> Verdict:
     """Return what may be said of a metric."""
     result: Verdict | Literal["undefined"] | None = look(findings, "primary", "metrics", name, "verdict")
@@ -232,7 +227,7 @@ def _few(findings: Result) -> Iterator[str]:
     # a game's end asks for missing answers alone, and starts no statistics for it
     from analytics.metrics.bootstrap import TELLING
 
-    blocks = blocks_of(findings)
+    blocks = look(findings, "variability", "blocks") or 0
     by_design = look(findings, "variability", "design_blocks") or blocks
     if by_design < blocks and by_design > 1:
         yield f"The design has only {by_design} blocks: games are resampled one by one, as if they were independent."

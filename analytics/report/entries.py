@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Final, Literal, TypeAlias
 
 from analytics.gather import Criteria, FileNote, Gathered, each_game
@@ -13,7 +14,6 @@ from analytics.report.context import Selection
 from analytics.rows import GameRows
 from analytics.rows.talk import JudgementRow, StatementRow
 from analytics.tables import Tables
-from wolfbus.game.vocabulary import Role
 
 STATEMENTS: Final = 4_000
 """Statements up to which all are in the index: some 120 games."""
@@ -176,13 +176,21 @@ def _judged(flag: bool | None, deceptive: bool | None) -> Judged:
     return "fp" if flag else "tn"
 
 
-_FIELDS: Final = ("role", "agent", "label", "kind", "round", "phase", "game")
-_SCORED: Final = frozenset({"tp", "fp", "tn", "fn"})
-_FLAGGED: Final = frozenset({"tp", "fp", "flag"})
+_SELECTED_AS: Final[Mapping[Judged, Sequence[str]]] = {
+    "tp": ("tp", "flagged", "scored", "judged"),
+    "fp": ("fp", "flagged", "scored", "judged"),
+    "tn": ("tn", "scored", "judged"),
+    "fn": ("fn", "scored", "judged"),
+    "flag": ("flagged", "judged"),
+    "pass": ("judged",),
+    "none": (),
+}
+"""All that a judgement is selected as; the page's script decides by the same rules."""
+_FIELDS: Final = ("role", "agent", "label", "kind", "round", "phase", "game", "truth")
 
 
 class EntryIndex:
-    """Entries by everything that a selection may ask of them; the page's script decides by the same rules.
+    """Entries by everything that a selection may ask of them.
 
     Args:
         entries: of the index, in order.
@@ -190,45 +198,30 @@ class EntryIndex:
 
     def __init__(self, entries: Sequence[StatementEntry]) -> None:
         self._entries = entries
-        self._by_value: defaultdict[tuple[str, object], set[int]] = defaultdict(set)
-        self._truths: defaultdict[str, set[int]] = defaultdict(set)
-        self._judged: defaultdict[tuple[Judged, Role, int | None], set[int]] = defaultdict(set)
+        self._places: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)
         for place, entry in enumerate(entries):
-            row = entry.row
-            values = (row.role, entry.agent, entry.label, row.kind, row.round, row.phase, entry.game)
-            for key in zip(_FIELDS, values, strict=True):
-                self._by_value[key].add(place)
-            self._truths[entry.truth].add(place)
-            for judgement in entry.judgements:
-                self._judged[judgement.judged, judgement.row.observer_role, judgement.by].add(place)
+            for fact in _facts(entry):
+                self._places[fact].add(place)
 
     def find(self, selection: Selection) -> list[StatementEntry]:
         """Return the entries that are selected, in order."""
-        values = [(name, getattr(selection, name)) for name in _FIELDS]
-        matches = [self._by_value.get(pair, set()) for pair in values if pair[1] is not None]
-        if selection.truth is not None:
-            truths = self._truths.keys() - {"none"} if selection.truth == "checkable" else {selection.truth}
-            matches.append(set().union(*(self._truths.get(truth, ()) for truth in truths)))
+        values = ((name, getattr(selection, name)) for name in _FIELDS)
+        facts: list[tuple[object, ...]] = [pair for pair in values if pair[1] is not None]
         if selection.observer is not None or selection.by is not None or selection.judged is not None:
-            matches.append(self._judged_as(selection))
+            facts.append((selection.judged or "judged", selection.observer, selection.by))
+        matches = [self._places.get(fact, set()) for fact in facts]
         places = set.intersection(*matches) if matches else range(len(self._entries))
         return [self._entries[place] for place in sorted(places)]
 
-    def _judged_as(self, selection: Selection) -> set[int]:
-        return set().union(
-            *(
-                entries
-                for (judged, role, agent), entries in self._judged.items()
-                if _matches(judged, selection.judged)
-                and (selection.observer is None or role == selection.observer)
-                and (selection.by is None or agent == selection.by)
-            )
-        )
 
-
-def _matches(judged: Judged, name: str | None) -> bool:
-    if name is None or name == "judged":
-        return judged != "none"
-    if name == "flagged":
-        return judged in _FLAGGED
-    return judged in _SCORED if name == "scored" else judged == name
+def _facts(entry: StatementEntry) -> Iterator[tuple[object, ...]]:
+    """Yield what a selection may ask for that holds of an entry: fields, and what somebody judged it, by whom."""
+    row = entry.row
+    values = (row.role, entry.agent, entry.label, row.kind, row.round, row.phase, entry.game, entry.truth)
+    yield from zip(_FIELDS, values, strict=True)
+    if entry.truth != "none":
+        yield "truth", "checkable"
+    for judgement in entry.judgements:
+        # of any role, and by anybody
+        observers = (None, judgement.row.observer_role), (None, judgement.by)
+        yield from product(_SELECTED_AS[judgement.judged], *observers)

@@ -244,7 +244,7 @@ def page(title: str, sections: Sequence[Section], context: Context, index: Index
             sections=sections,
             before="cite",
             index_key=INDEX,
-            index="" if index is None else index.markup(context, selections_of(sections)),
+            index="" if index is None else index.markup(context, _linked(sections)),
             version=context.version,
             policy=f"{REFUSED}; style-src {_hash(style)}; script-src {_hash(script)}",
             # both are files of this package
@@ -256,21 +256,14 @@ def page(title: str, sections: Sequence[Section], context: Context, index: Index
     return document.encode("utf-8", "replace").decode()
 
 
-def selections_of(sections: Iterable[Section]) -> Iterator[Selection]:
+def _linked(sections: Iterable[Section]) -> Iterator[Selection]:
     """Yield what the numbers of these sections link to."""
-    for section in sections:
-        for block in section.blocks:
-            yield from _linked(block)
-
-
-def _linked(block: Block) -> Iterator[Selection]:
-    if isinstance(block, TableBlock):
-        for row in block.rows:
-            yield from (cell.link for cell in (row.head, *row.cells) if isinstance(cell.link, Selection))
-        return
-    for part in _parts(block):
-        if isinstance(part, LinkText) and isinstance(part.to, Selection):
-            yield part.to
+    for block in (block for section in sections for block in section.blocks):
+        if isinstance(block, TableBlock):
+            links = [cell.link for row in block.rows for cell in (row.head, *row.cells)]
+        else:
+            links = [part.to for part in _parts(block) if isinstance(part, LinkText)]
+        yield from (link for link in links if isinstance(link, Selection))
 
 
 def _parts(block: Block) -> Iterator[Part]:

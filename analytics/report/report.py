@@ -18,12 +18,11 @@ from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, entries_of, sampled
 from analytics.report.sections import (
     answer,
-    beliefs,
     design,
     evidence,
     explained,
     forks,
-    ladder,
+    known,
     limitations,
     methods,
     people,
@@ -63,8 +62,8 @@ ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     evidence.skill,
     tables.events,
     tables.votes,
-    ladder.ladder,
-    beliefs.beliefs,
+    known.ladder,
+    known.beliefs,
     evidence.bias,
     people.people,
     evidence.variability,
@@ -196,12 +195,8 @@ def _blocks(result: Result) -> Iterator[Block]:
         if section is design.repair and overall["replies"] == overall["clean"]:
             continue
         for block in section(result, context).blocks:
-            if isinstance(block, TableBlock) and _has_values(block):
+            if isinstance(block, TableBlock) and any(cell.reason is None for row in block.rows for cell in row.cells):
                 yield block
-
-
-def _has_values(table: TableBlock) -> bool:
-    return any(cell.reason is None for row in table.rows for cell in row.cells)
 
 
 def _opening_sentence(result: Result) -> str:

@@ -184,7 +184,7 @@ class Script:
             self.alive.remove(seat)
 
 
-def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mapping[str, Role] = TABLE) -> Script:
+def random_game(seed: int, missing: float = 0.15, table: Mapping[str, Role] = TABLE) -> Script:
     """A game with drawn labels, judgements, omissions and deaths; the same seed draws the same."""
     rng = random.Random(seed)
     script = Script(f"g{seed}", table, {name: rng.choice(["one", "two"]) for name in table})
@@ -192,7 +192,7 @@ def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mappin
     def lost() -> Outcome | None:
         return rng.choice(["defaulted", "timed_out", "declined"]) if rng.random() < missing else None
 
-    for _ in range(rng.randint(1, rounds)):
+    for _ in range(rng.randint(1, 4)):
         script.dawn(rng.choice(script.alive) if rng.random() < 0.5 and len(script.alive) > 3 else None)
         reasons: list[tuple[Any, ...]] = []
         for turn in range(rng.randint(1, 6)):

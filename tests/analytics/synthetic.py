@@ -83,14 +83,14 @@ def synthetic(scores, deceptive, games, *, before=None, flags=None, blocks=None,
     return bare(count, blocks, statements=statements, judgements=judgements)
 
 
-def linked(games, each, *, slope, intercept, seed, decimals=2):
+def linked(games, each, *, slope, intercept, seed):
     """Suspicions whose link to deception is known, as (scores, deceptive, games).
 
-    s is spread over [0, 1] with `decimals`; P(deceptive | s) = 1 / (1 + exp(-(slope logit s + intercept))), with s held
-    within [0.005, 0.995] first.
+    s is spread over [0, 1] with two decimals; P(deceptive | s) = 1 / (1 + exp(-(slope logit s + intercept))), with s
+    held within [0.005, 0.995] first.
     """
     rng = np.random.default_rng(seed)
-    s = np.round(rng.beta(1.2, 1.2, games * each), decimals)
+    s = np.round(rng.beta(1.2, 1.2, games * each), 2)
     held = np.clip(s, 0.005, 0.995)
     chance = 1 / (1 + np.exp(-(slope * np.log(held / (1 - held)) + intercept)))
     return s, (rng.random(len(s)) < chance).astype("i1"), np.repeat(np.arange(games), each)

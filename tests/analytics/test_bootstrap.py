@@ -8,7 +8,7 @@ from sklearn import metrics as sk
 
 from tests.analytics.script import drawn_blocks, headlines, in_blocks, measured, random_game, scored, tables_of, tails
 from tests.analytics.synthetic import decided
-from tests.simulator import draw_agents, simulate
+from tests.simulator import finely_scored
 
 FLAGS = {
     "accuracy": lambda d, f, s: sk.accuracy_score(d, f),
@@ -23,17 +23,12 @@ FLAGS = {
 }
 
 
-def fine():
-    """Games in which more scores are distinct than histograms have cells."""
-    columns = simulate(draw_agents(3, 1), 40, 2)
-    columns.judgements["s"] += np.random.default_rng(0).normal(0, 1e-6, len(columns.judgements["s"]))
-    assert len(np.unique(columns.judgements["s"])) > 5000
-    return columns
-
-
 @pytest.mark.parametrize(
     ("games", "names", "within"),
-    [(tables_of(random_game(seed).rows() for seed in range(7)), list(FLAGS), 1e-9), (fine(), ["auc", "auprc"], 2e-3)],
+    [
+        (tables_of(random_game(seed).rows() for seed in range(7)), list(FLAGS), 1e-9),
+        (finely_scored(), ["auc", "auprc"], 2e-3),
+    ],
     ids=["every metric", "areas where distinct scores share cells"],
 )
 def test_an_interval_is_of_what_a_loop_over_the_games_of_each_draw_makes(monkeypatch, games, names, within):

@@ -4,7 +4,6 @@ import math
 import statistics
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -14,7 +13,7 @@ from analytics.gather import fold
 from analytics.tables import TablesBuilder
 from tests.analytics.script import headlines, measured, random_game, scored, tables_of
 from tests.game.driver import play
-from tests.simulator import draw_agents, simulate
+from tests.simulator import finely_scored
 from wolfbus.game.vocabulary import ROLES
 
 GAMES = [random_game(seed).rows() for seed in range(14)]
@@ -56,9 +55,7 @@ def test_an_area_by_role_counts_what_has_the_score_and_not_what_has_a_flag_alone
 
 
 def test_areas_of_single_games_are_exact_however_many_scores_there_are():
-    columns = simulate(draw_agents(3, 1), 40, 2)
-    columns.judgements["s"] += np.random.default_rng(0).normal(0, 1e-6, len(columns.judgements["s"]))
-    assert len(np.unique(columns.judgements["s"])) > 5000
+    columns = finely_scored()
     judged = scored(columns)
     areas = {
         "auc": roc_auc_score,

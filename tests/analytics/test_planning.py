@@ -1,6 +1,7 @@
 """How many games a study needs: against the textbook where it applies, and the verdict rule where it does not."""
 
 import json
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,29 +15,30 @@ from tests.llm.tables import tables
 from wolfbus.errors import ConfigError
 
 
-def pilot(metrics: int = 1, blocks: int = 200, games_per_block: float = 1.0) -> Pilot:
-    """Blocks that differ as normal numbers do, with mean 0 and standard deviation 1."""
-    drawn = np.random.default_rng(5).standard_normal((metrics, blocks))
+def pilot(metrics: int = 1) -> Pilot:
+    """200 blocks of a game that differ as normal numbers do, with mean 0 and standard deviation 1."""
+    drawn = np.random.default_rng(5).standard_normal((metrics, 200))
     deviations = drawn - drawn.mean(axis=1, keepdims=True)
-    return Pilot("auc", "probability", deviations / deviations.std(axis=1, keepdims=True), games_per_block)
+    return Pilot("auc", "probability", deviations / deviations.std(axis=1, keepdims=True), 1.0)
 
 
-def needed(told: Pilot, difference: float) -> int:
-    return min(blocks for blocks, power in told.curve(difference) if power >= 0.8)
+@cache
+def needed(difference: float, metrics: int = 1) -> int:
+    return min(blocks for blocks, power in pilot(metrics).curve(difference) if power >= 0.8)
 
 
 def test_one_metric_needs_about_the_blocks_that_a_test_of_a_normal_mean_needs():
     textbook = ((norm.ppf(0.99) + norm.ppf(0.8)) / 0.4) ** 2
-    assert needed(pilot(), 0.4) == pytest.approx(textbook, rel=0.2)
+    assert needed(0.4) == pytest.approx(textbook, rel=0.2)
 
 
 def test_smaller_differences_more_metrics_and_either_direction():
-    assert needed(pilot(), 0.8) < needed(pilot(), 0.4) < needed(pilot(6), 0.4)
-    assert needed(pilot(), -0.4) == pytest.approx(needed(pilot(), 0.4), rel=0.2)
+    assert needed(0.8) < needed(0.4) < needed(0.4, 6)
+    assert needed(-0.4) == pytest.approx(needed(0.4), rel=0.2)
 
 
 def test_what_so_many_games_find_is_the_difference_that_needs_them():
-    blocks = needed(pilot(3), 0.5)
+    blocks = needed(0.5, 3)
     assert pilot(3).smallest(blocks) == pytest.approx(0.5, rel=0.1)
 
 

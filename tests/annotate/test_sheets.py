@@ -18,12 +18,12 @@ def rows_of(place, name="sheet.csv"):
         return list(csv.DictReader(file))
 
 
-def save(place, rows, name="filled.csv", delimiter=",", encoding="utf-8-sig"):
+def save(place, rows, delimiter=",", encoding="utf-8-sig"):
     file = io.StringIO()
     writer = csv.DictWriter(file, rows[0].keys(), delimiter=delimiter)
     writer.writeheader()
     writer.writerows(rows)
-    (place.folder / name).write_bytes(file.getvalue().encode(encoding))
+    (place.folder / "filled.csv").write_bytes(file.getvalue().encode(encoding))
 
 
 def exported(place, number="10", seed="1"):

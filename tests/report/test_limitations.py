@@ -17,8 +17,8 @@ TABLES = tables(__file__)
 LOG = Path(__file__).parents[1] / "paper_log" / "data" / "small-events.ndjson"
 
 
-def limits(findings, context=None) -> str:
-    report = Report(findings, context or gathered(sample.games(1)))
+def limits(findings) -> str:
+    report = Report(findings, gathered(sample.games(1)))
     (section,) = [each for each in report._sections(report.context) if each.key == "limitations"]
     return " ".join(section_markdown(section).split())
 

@@ -5,6 +5,6 @@
 >>> columns = simulate(agents, games=80, seed=2, game_sd=0.5)
 """
 
-from tests.simulator.judgements import Agents, Curve, Setting, alike, draw_agents, judged_by, simulate
+from tests.simulator.judgements import Agents, Curve, Setting, alike, draw_agents, finely_scored, judged_by, simulate
 
-__all__ = ["Agents", "Curve", "Setting", "alike", "draw_agents", "judged_by", "simulate"]
+__all__ = ["Agents", "Curve", "Setting", "alike", "draw_agents", "finely_scored", "judged_by", "simulate"]

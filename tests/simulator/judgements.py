@@ -209,20 +209,27 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
     )
 
 
-def alike(games: int, seed: int, *, by_lot: bool, agents: int = 4) -> Columns:
-    """Return games between agents that do not differ in anything, and whose judgements of one game hang together.
+def alike(games: int, seed: int, *, by_lot: bool) -> Columns:
+    """Return games between four agents that do not differ in anything, and whose judgements of one game hang together.
 
     Args:
         games: how many games.
         seed: of all draws.
         by_lot: whether they flag by lot, whatever is said.
-        agents: how many agents.
     """
     setting = {"hit": -0.3, "alarm": -0.3, "deceptive": (0.4,) * len(ROLES)} if by_lot else {"deceives_sd": 0.5}
     return simulate(
-        *(draw_agents(agents, seed, spread=0.0, role_spread=0.0), games, seed),
+        *(draw_agents(4, seed, spread=0.0, role_spread=0.0), games, seed),
         **{"statements": 12, "rounds": 2, "confesses": 0.8, "game_sd": 0.7, "pair_sd": 0.7, **setting},
     )
+
+
+def finely_scored() -> Columns:
+    """Return games in which more scores are distinct than histograms have cells."""
+    columns = simulate(draw_agents(3, 1), 40, 2)
+    columns.judgements["s"] += np.random.default_rng(0).normal(0, 1e-6, len(columns.judgements["s"]))
+    assert len(np.unique(columns.judgements["s"])) > 5000
+    return columns
 
 
 @dataclass(frozen=True)
@@ -308,7 +315,7 @@ def _inverse_logit(x: np.ndarray) -> np.ndarray:
 
 
 def _smoothed(
-    game: np.ndarray, observer: np.ndarray, target: np.ndarray, s: np.ndarray, alpha: float = 0.7, prior: float = 0.5
+    game: np.ndarray, observer: np.ndarray, target: np.ndarray, s: np.ndarray
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Return D before each judgement, and game, observer, target and final D of every pair with a judgement."""
     pair, row = np.unique((game * 64 + observer) * 64 + target, return_inverse=True)
@@ -316,11 +323,11 @@ def _smoothed(
     starts = np.searchsorted(row[order], np.arange(len(pair)))
     nth = np.empty(len(row), int)
     nth[order] = np.arange(len(row)) - starts[row[order]]
-    d, before = np.full(len(pair), prior), np.empty(len(row))
+    d, before = np.full(len(pair), 0.5), np.empty(len(row))
     for turn in range(int(nth.max(initial=-1)) + 1):
         now = np.flatnonzero(nth == turn)
         before[now] = d[row[now]]
-        d[row[now]] = alpha * s[now] + (1 - alpha) * d[row[now]]
+        d[row[now]] = 0.7 * s[now] + 0.3 * d[row[now]]
     return before, (pair // 4096, pair // 64 % 64, pair % 64, d)
 
 
