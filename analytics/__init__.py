@@ -3,10 +3,9 @@ figures and verdicts of the paper and beyond.
 
 ::
 
-    events of a game --fold.GameFold--+
-    a log of the paper's own code ----+--> rows.GameRows --> measures: Columns, sums, figures
-        --paper.rows_of_paper_log                                       |
-          report, compare <-- findings.findings: a JSON-able dict <----+
+    events of a game, or of a log of another table --fold.GameFold--> rows.GameRows
+        --tables.TablesBuilder--> frames --metrics--> results.Results
+        --findings.findings--> a JSON-able dict --> report, compare
 
 Live and finished games go the same way: `findings.Metrics` sums games up as they come, `findings.findings` all at
 once. Games can be added in any order, in any number of processes, and the numbers come out equal.

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from statistics import stdev
+from statistics import fmean, stdev
 from typing import Any, Final, get_args
 
 from analytics import Result
@@ -216,7 +216,7 @@ def _spread(values: list[float]) -> Result:
     return {
         "n": n,
         "total": math.fsum(values) if n else 0,
-        "mean": math.fsum(values) / n if n else None,
+        "mean": fmean(values) if n else None,
         "sd": stdev(values) if n > 1 else None,
         "max": max(values) if n else None,
     }

@@ -134,8 +134,8 @@ class Scorebook:
             role=seat.role,
             agent=seat.agent,
             process=seat.process,
-            text=self._kept(text),
-            thought=self._kept(thought),
+            text=self._text(text),
+            thought=self._text(thought),
             thought_score=lexical_score(thought) if thought else None,
             thought_score_masked=lexical_score(without_role_names(thought)) if thought else None,
             claims=scored(self.nights.facts, seat.name, statement_claims.claims, extracted=True),
@@ -200,8 +200,8 @@ class Scorebook:
         statement.outcome, statement.fault = outcome, fault
         statement.reading = None if content is None else reading
         statement.stated_kind = None if label is None else label.stated_kind
-        statement.reasoning = None if label is None else self._kept(label.reasoning)
-        statement.label_thought = self._kept(thought)
+        statement.reasoning = None if label is None else self._text(label.reasoning)
+        statement.label_thought = self._text(thought)
 
     def intend(self, number: int, deceptive: bool | None) -> None:
         """Record what the label says that came with the words, beside one that is asked for afterwards."""
@@ -248,11 +248,11 @@ class Scorebook:
                 c=c,
                 kind=kind,
                 stated_kind=None if event.content is None else event.content.stated_kind,
-                reasoning=None if event.content is None else self._kept(event.content.reasoning),
+                reasoning=None if event.content is None else self._text(event.content.reasoning),
                 outcome=event.outcome,
                 reading=None if content is None else event.reading,
                 fault=event.fault,
-                thought=self._kept(event.thought),
+                thought=self._text(event.thought),
                 before=round(before, DECIMALS),
                 after=round(after, DECIMALS),
             )
@@ -334,7 +334,7 @@ class Scorebook:
                     outcome=None if answer is None else answer.outcome,
                     reading=answer.reading if answer is not None and answer.outcome == "accepted" else None,
                     fault=None if answer is None else answer.fault,
-                    thought=None if answer is None else self._kept(answer.thought),
+                    thought=None if answer is None else self._text(answer.thought),
                 )
             )
         if len(self._votes) > before:
@@ -437,7 +437,8 @@ class Scorebook:
             left_by=None if left is None else left.how,
         )
 
-    def _kept(self, words: str | None) -> str | None:
+    def _text(self, words: str | None) -> str | None:
+        """Return words where they are to stay."""
         return words if self._keep_text else None
 
     def _seat(self, name: SeatName) -> SeatRow:

@@ -165,15 +165,13 @@ class ClaimRates:
     log_rates: npt.NDArray[np.float64]
 
     @classmethod
-    def fit(cls, claims: Iterable[tuple[Role, ClaimSort]], smoothing: float = 0.5) -> ClaimRates:
-        """Return the rates in games whose roles are known.
+    def fit(cls, claims: Iterable[tuple[Role, ClaimSort]]) -> ClaimRates:
+        """Return the rates in games whose roles are known: for every claim, the role of its maker and what sort it was.
 
-        Args:
-            claims: for every claim, the role of its maker and what sort it was.
-            smoothing: claims of each sort that each role is taken to have made beside those, > 0; so no sort is
-                impossible, and a role that never made a claim makes all sorts alike.
+        Each role is taken to have made half a claim of each sort beside those: so no sort is impossible, and a role
+        that never made a claim makes all sorts alike.
         """
-        counts = np.full((len(ROLES), len(SORTS)), smoothing)
+        counts = np.full((len(ROLES), len(SORTS)), 0.5)
         for role, sort in claims:
             counts[_NUMBER[role], SORTS.index(sort)] += 1
         return cls(np.log(counts / counts.sum(axis=1, keepdims=True)))
@@ -207,12 +205,6 @@ class Posterior:
         self._contradicted = np.zeros(deals, dtype=np.int16)
         """How many first-hand claims of players who are no Werewolves are untrue."""
         self._log_rates = np.zeros(deals)
-
-    @property
-    def deals(self) -> int:
-        """How many deals everybody must think possible."""
-        self._check()
-        return len(self._deals)
 
     # -- what is told
 

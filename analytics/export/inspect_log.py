@@ -321,7 +321,6 @@ def write_inspect(
     notes: list[FileNote] = list(collection.refused)
     manifests = collection.manifests
     counts: dict[str, int] = {}
-    paths: list[Path] = []
     read, total = 0, len(collection.files)
     for study, part in _by_study(collection):
         builders: dict[frozenset[str], LogBuilder] = {}
@@ -338,8 +337,7 @@ def write_inspect(
             with AtomicFiles(Path(folder), [builder.file], force=force) as atomic:
                 library.log.write_eval_log(builder.log(), atomic.path(builder.file), format="eval")
             counts[builder.file] = len(builder.samples)
-            paths.append(Path(folder) / builder.file)
-    return Exported(counts, tuple(notes), tuple(paths), tuple(checks(collection.studies, notes)))
+    return Exported(counts, tuple(notes), tuple(checks(collection.studies, notes)))
 
 
 def _by_study(sources: Collection) -> list[tuple[str | None, Collection]]:

@@ -199,14 +199,12 @@ class Exported:
     Attributes:
         counts: rows of every table written.
         files: what became of each file, in the order in which they were read.
-        paths: the files written.
         checks: what was checked of the records.
     """
 
     counts: Mapping[str, int]
     files: tuple[FileNote, ...]
-    paths: tuple[Path, ...]
-    checks: tuple[StudyCheck, ...] = ()
+    checks: tuple[StudyCheck, ...]
 
     @property
     def problems(self) -> tuple[FileNote, ...]:
@@ -287,8 +285,7 @@ def write_tables(
             atomic.file(PACKAGE).write(_package(chosen, licence))
         atomic.file(CROISSANT).write(_croissant(chosen, form, sums, licence))
         atomic.file(CARD).write(_card(chosen, form, counts, licence))
-    written = tuple(folder / name for name in (*paths.values(), *descriptions))
-    return Exported(counts, tuple(notes), written, tuple(checks(collection.studies, notes)))
+    return Exported(counts, tuple(notes), tuple(checks(collection.studies, notes)))
 
 
 write_csv: Final = partial(write_tables, "csv")

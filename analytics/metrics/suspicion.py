@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from statistics import median
+from statistics import fmean, median, stdev
 from typing import Any, Final
 
 import numpy as np
@@ -101,10 +101,8 @@ def _means(rows: pl.DataFrame) -> pl.DataFrame:
 def _points(metric: str, observers: Observers, points: pl.DataFrame) -> Iterator[ResultRow]:
     """Yield by role and round the mean over games of a game's own mean, and its standard error."""
     for (role, round_), values in _by(points, "target_role", "round"):
-        mean, n = math.fsum(values) / len(values), len(values)
-        sem = None
-        if n > 1:
-            sem = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) / math.sqrt(n)
+        mean, n = fmean(values), len(values)
+        sem = stdev(values) / math.sqrt(n) if n > 1 else None
         group = {"target": role, "round": round_}
         interval = mean_interval(mean, sem, n)
         yield figure_row(metric, observers, mean, interval, n, "", **group)
@@ -157,7 +155,7 @@ def _trends(study: Study, observers: Observers, lines: pl.DataFrame) -> Iterator
         for points in games.values():
             for round_, mean in points:
                 by_round.setdefault(round_, []).append(mean)
-        means = [(round_, math.fsum(values) / len(values)) for round_, values in sorted(by_round.items())]
+        means = [(round_, fmean(values)) for round_, values in sorted(by_round.items())]
         yield ResultRow("slope_of_means", f"target:{role}", observers, theil_sen(means), n=len(means))
     yield from _separable(observers, of_games)
 
@@ -172,7 +170,7 @@ def _separable(observers: Observers, of_games: dict[str, dict[int, list[tuple[in
     judged: list[ResultRow] = []
     for round_ in sorted(differences):
         values = sorted(differences[round_])
-        mean = math.fsum(values) / len(values)
+        mean = fmean(values)
         row = figure_row(
             "suspicion_difference", observers, mean, game_interval(values, "mean"), len(values), "", round=round_
         )

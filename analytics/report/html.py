@@ -259,6 +259,7 @@ def page(title: str, sections: Sequence[Section], context: Context, index: Index
 def _linked(sections: Iterable[Section]) -> Iterator[Selection]:
     """Yield what the numbers of these sections link to."""
     for block in (block for section in sections for block in section.blocks):
+        links: list[object]
         if isinstance(block, TableBlock):
             links = [cell.link for row in block.rows for cell in (row.head, *row.cells)]
         else:

@@ -122,7 +122,7 @@ def game(winner, nights, finished=True):
     return script.rows()
 
 
-def test_win_shares_are_over_finished_games_and_carry_wilson_intervals():
+def test_win_shares_are_over_finished_games():
     games = (
         [game("werewolves", 3)] * 7 + [game("villagers", 2)] + [game(None, 10)] * 2 + [game(None, 1, finished=False)]
     )
@@ -133,10 +133,7 @@ def test_win_shares_are_over_finished_games_and_carry_wilson_intervals():
         "werewolves": 7,
         "nobody": 2,
     }
-    wolves = result["winners"]["werewolves"]
-    assert wolves["share"] == 0.7
-    # Wilson's interval of 7 in 10, from the closed formula by hand: (0.397, 0.892)
-    assert (wolves["low"], wolves["high"]) == (pytest.approx(0.39677, abs=1e-5), pytest.approx(0.89221, abs=1e-5))
+    assert result["winners"]["werewolves"]["share"] == 0.7
     assert result["endings"] == {"max_rounds": 10}
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 
 from tests.analytics.arrays import LIE, NO_CLAIM, TRUE, Columns, filled
 from wolfbus.game.vocabulary import ROLES
@@ -136,7 +136,7 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
     role, agent = roles[game, speaker], seated[game, speaker]
     share = np.array(setting.deceptive)[role]
     tilt = rng.normal(0.0, 1.0, games)[game] * setting.deceives_sd
-    deceptive = rng.random(total) < _inverse_logit(np.log(share / (1 - share)) + tilt)
+    deceptive = rng.random(total) < expit(np.log(share / (1 - share)) + tilt)
     confesses = np.broadcast_to(np.array(setting.confesses, "f8"), (len(agents.detects),))[agent]
     label = deceptive & (rng.random(total) < confesses)
     known = rng.random(total) < setting.checkable
@@ -308,10 +308,6 @@ def means(agents: Agents, setting: Setting, deceptive: np.ndarray, who: dict[str
     alarm = setting.alarm + agents.false_alarm[observer] + agents.suspected[speaker]
     alarm = alarm + agents.alarm_observer_roles[roles[0]] + agents.alarm_speaker_roles[roles[1]]
     return np.where(deceptive, hit, alarm)
-
-
-def _inverse_logit(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
 
 
 def _smoothed(
