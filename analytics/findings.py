@@ -151,15 +151,10 @@ class Metrics:
         self._ledger = Ledger()
         self._games = TablesBuilder()
 
-    def add(self, game: GameRows, block: str | None = None) -> None:
-        """Add one game.
-
-        Args:
-            game: its rows.
-            block: name of the block of the design that it is resampled with; its own id unless given.
-        """
+    def add(self, game: GameRows) -> None:
+        """Add one game, which is its own block."""
         self._ledger.add(game)
-        self._games.add(game, block)
+        self._games.add(game)
 
     def __len__(self) -> int:
         return len(self._games)

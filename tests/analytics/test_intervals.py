@@ -25,7 +25,6 @@ from tests.analytics.script import (
     tails,
 )
 from tests.analytics.synthetic import confusion
-from wolfbus.game.vocabulary import ROLES
 
 FEW = 40
 """Draws that a loop can follow."""
@@ -191,19 +190,6 @@ def test_maps_keep_their_held_out_probabilities_in_every_draw(few):
     for when, scores, area in (("before", s, lambda of: sk.roc_auc_score(d[of], s[of])), ("after", made, within_folds)):
         assert row[when]["brier"] == percentiles([sk.brier_score_loss(d[of], scores[of]) for of in rows])
         assert row[when]["auc"] == percentiles([area(of) for of in rows], within=2e-3)
-
-
-def test_a_figure_that_is_also_a_headline_has_one_interval(whole):
-    headlines = measured("variability", TABLES)["metrics"]
-    pairs = {"deception_rate": whole["table1"]["overall"]["deceptive_share"]}
-    for role in ROLES:
-        pairs[f"deception_rate/{role}"] = whole["production"]["by_role"][role]
-    for score, suffix in (("suspicion", ""), ("before", "_before")):
-        table = whole["table4"][score]
-        pairs |= {name + suffix: table["overall"][name] for name in ("brier", "brier_skill", "auc", "auprc", "ece")}
-        pairs |= {f"auc{suffix}/{role}": table["by_observer"][role]["auc"] for role in ROLES}
-    for name, leaf in pairs.items():
-        assert leaf == pytest.approx([headlines[name]["low"], headlines[name]["high"]], abs=1e-9), name
 
 
 def test_the_intervals_hold_the_values_that_they_are_of(whole):

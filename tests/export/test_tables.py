@@ -64,19 +64,12 @@ def test_lines_lead_back_to_the_record(records, tables):
         assert at(row)["latency_s"] == row["latency"]
 
 
-def test_statements_judgements_and_flags_are_as_many_as_the_metrics_count(tables, figures):
+def test_statements_and_judgements_are_as_many_as_the_metrics_count(tables, figures):
     statements, judgements = tables["statements"], tables["judgements"]
     assert len(statements) == figures["table1"]["overall"]["statements"]
     production = figures["production"]["overall"]
     labelled = [row["self_deceptive"] for row in statements if row["self_deceptive"] is not None]
     assert (sum(labelled), len(labelled)) == (production["deceptive"], production["n"])
-    labels_by_id = {row["statement_id"]: row["self_deceptive"] for row in statements}
-    scored = [(labels_by_id[row["statement_id"]], row["flagged"]) for row in judgements]
-    scored = [pair for pair in scored if None not in pair]
-    table3 = figures["table3"]["overall"]
-    assert len(scored) == table3["n"]
-    for name, pair in {"tp": (True, True), "fn": (True, False), "fp": (False, True), "tn": (False, False)}.items():
-        assert scored.count(pair) == table3[name]
     labels = [row["outcome"] for row in (*statements, *judgements) if row["outcome"] is not None]
     assert len(labels) == figures["labels"]["total"]
 
