@@ -109,7 +109,7 @@ class GameFold:
         event = self._private.without(event)
         if time is not None:
             self._time = time
-        self._line = line
+        self._line = line if self._keep_text else None
         if self._late_events is not None:
             self._late_events.append((event, line))
         if event.type == "answered":
