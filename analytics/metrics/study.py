@@ -12,10 +12,10 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import polars as pl
 
-from analytics.metrics.bootstrap import DRAWS, FEW_BLOCKS, TELLING, Draws, Interval, draws_of, rate_of_games
+from analytics.metrics.bootstrap import DRAWS, FEW_BLOCKS, TELLING, Interval, draws_of, rate_of_games
 from analytics.metrics.formulas import Array, Formula, Parts
 from analytics.metrics.sums import Figure, Sums
-from analytics.results import UNINFORMED, Group, Observers, ResultRow, defined, group_text
+from analytics.results import UNINFORMED, Observers, ResultRow, defined, group_text
 from analytics.rows.fields import HOW
 from analytics.tables import Tables
 from wolfbus.game.roles import roles_among
@@ -292,6 +292,3 @@ def figure_row(metric: str, observers: Observers, value: Any, interval: Interval
         (interval or Interval(None, None, FEW_BLOCKS)) if what is not None else Interval(None, None, reason)
     )
     return ResultRow(metric, group_text(group), observers, what, low, high, n, None, why)
-
-
-__all__ = ["CLEAN", "Draws", "Family", "Group", "Scope", "Study", "Units", "figure_row", "rows_of", "tells"]
