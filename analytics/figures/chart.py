@@ -152,7 +152,8 @@ class Drawing:
         if not upright:
             x = max(offset, min(x, WIDTH - wide + offset))
         self._mark(
-            *("text", words),
+            "text",
+            words,
             x=x, y=y + 0.35 * size, fill=paint(ink), font_size=None if size == SIZE else size,
             font_weight="bold" if bold else None, text_anchor=None if anchor == "start" else anchor,
             transform=f"rotate(-90 {_short(x)} {_short(y)})" if upright else None,

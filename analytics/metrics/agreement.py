@@ -137,7 +137,10 @@ def _together(
     weights = {
         "fleiss_kappa": (fleiss_kappa, pl.col("number") == raters, pl.lit(1.0), "nothing was answered by all"),
         "krippendorff_alpha": (
-            *(krippendorff_alpha, pl.col("number") >= 2, 1 / (pl.col("number") - 1), "nothing was answered by two"),
+            krippendorff_alpha,
+            pl.col("number") >= 2,
+            1 / (pl.col("number") - 1),
+            "nothing was answered by two",
         ),
     }
     for name, (value, usable, weight, reason) in weights.items():

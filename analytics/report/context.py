@@ -90,7 +90,8 @@ def estimate_cell(
     if not estimated:
         return value_cell(None, unit, paper=paper, reason="it was not computed")
     cell = value_cell(
-        *(estimated.get("value"), unit),
+        estimated.get("value"),
+        unit,
         n=estimated.get("n"),
         within=ends(estimated),
         paper=paper,

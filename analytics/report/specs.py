@@ -258,7 +258,8 @@ def _cell(column: ColumnSpec, line: Line, findings: Result, context: Context, wo
         return estimate_cell(content, unit, paper=paper, link=link)
     within = (_within(source, path, line, findings, values) for source in column.within)
     return value_cell(
-        *(content, unit),
+        content,
+        unit,
         n=value_at(line.row, column.n) if column.n else None,
         within=next((pair for pair in within if None not in pair), (None, None)),
         paper=paper,
