@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.study.brains import GATE
 from wolfbus import cli
@@ -69,6 +73,36 @@ def run_here(*arguments: str | Path, code: int | None = None) -> subprocess.Comp
         ended = cli.run(words)
     assert code in {None, ended}, out.getvalue() + error.getvalue()
     return subprocess.CompletedProcess(words, ended, out.getvalue(), error.getvalue())
+
+
+def seen_in_a_terminal(words: Iterable[str | Path], *, columns: int = 100, keys: bytes = b"") -> tuple[int, str]:
+    """Run it in this process, in a terminal where some keys are typed; return its code, and all that was shown, without
+    colours.
+    """
+    terminal, other_end = pty.openpty()
+    parts: list[bytes] = []
+
+    def look() -> None:
+        with suppress(OSError):
+            while part := os.read(terminal, 65536):
+                parts.append(part)
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    with (
+        os.fdopen(os.dup(other_end)) as typed,
+        os.fdopen(other_end, "w") as screen,
+        redirect_stderr(screen),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        for name, value in (("TERM", "xterm"), ("COLUMNS", str(columns))):
+            patch.setenv(name, value)
+        patch.setattr("sys.stdin", typed)
+        os.write(terminal, keys)
+        code = cli.run(["run", *map(str, words)])
+    watcher.join()
+    os.close(terminal)
+    return code, re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", b"".join(parts).decode())
 
 
 def run_here_while(happens: Callable[[], None], *arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
+import re
 import shutil
 import subprocess
 import threading
+import tomllib
 
 import msgpack
 import pytest
@@ -26,18 +27,22 @@ from tests.study.runs import (
     manifest,
     run_here,
     run_here_while,
+    seen_in_a_terminal,
 )
 from tests.waiting import wait_until
 from wolfbus import __version__
 from wolfbus.bus import open_bus, streams
 from wolfbus.cli import run
+from wolfbus.errors import ConfigError
 from wolfbus.record.publish import append_record
+from wolfbus.running.loading import load_study, study_of_text
+from wolfbus.running.trust import allowed_study, own_models
 from wolfbus.testing.model_server import ModelServer
 from wolfbus.testing.redis_server import RedisServer
 from wolfbus.tickets import read_bus
 
 AGENDA = "shared"
-GAMES = 2
+GAMES = 7
 FOREIGN = f"{AGENDA}~00000000"
 KNOWN, DONE, RESULTS, LEASE, HOUSES, STUDY = (
     streams.house_key(AGENDA, f"agenda:{part}") for part in ("known", "done", "results", "lease", "houses", "study")
@@ -100,29 +105,16 @@ def share(redis_url):
     return ("--bus", redis_url, "--share", AGENDA)
 
 
-def resume(out, share, code=0):
-    return run_here("--resume", "--out", out, *share, code=code).stderr
+def resume(out, share):
+    return run_here("--resume", "--out", out, *share, code=0).stderr
+
+
+def assert_ended(worker):
+    _, error = worker.communicate(timeout=60)
+    assert worker.returncode == 0, error
 
 
 # -- junk
-
-
-def result(**fields):
-    """Put something before the results, which is like one of them but for these fields; None takes one away."""
-
-    def put(link):
-        genuine = link.xrange(RESULTS)
-        link.delete(RESULTS)
-        usual = {"game": "1", "who": FOREIGN, "result": '{"error":null,"seconds":1.0}'}
-        link.xadd(RESULTS, {name: value for name, value in {**usual, **fields}.items() if value is not None})
-        for _, pairs in genuine:
-            link.xadd(RESULTS, pairs)
-
-    return put
-
-
-def other_type(key):
-    return lambda link: (link.delete(key), link.lpush(key, "x"))
 
 
 def header(**members):
@@ -130,54 +122,67 @@ def header(**members):
     return json.dumps({**usual, **members})
 
 
-IN_RESULTS = {
-    "no message at all": (result(game=None, who=None, result=None, x="\0"), "is no number of a game"),
-    "bytes that are no text": (result(game=b"\xff\xfe"), "is no number of a game"),
-    "no game": (result(game=None), "game (none) is no number"),
-    "a word for a game": (result(game="one"), "game 'one' is no number"),
-    "game 0": (result(game="0"), "game '0' is no number"),
-    "a game below 0": (result(game="-1"), "game '-1' is no number"),
-    "a game of a hundred digits": (result(game="9" * 100), "is no number of a game"),
-    "a game that the study has not": (result(game="77"), "result of game 77 came over the agenda, and the study has 2"),
-    "another house": (result(who="main"), "'main' is no worker of this agenda"),
-    "a path for a house": (result(who="../../x"), "'../../x' is no worker of this agenda"),
-    "a result that is no JSON": (result(result="{"), "Invalid JSON"),
-    "a result that is a list": (result(result="[]"), "should be an object"),
-    "a result without its seconds": (result(result='{"error":null}'), "seconds: Field required"),
-    "seconds that are no number": (result(result='{"error":null,"seconds":"x"}'), "seconds: "),
-    "seconds without end": (result(result='{"error":null,"seconds":1e999}'), "seconds: "),
-    "seconds below 0": (result(result='{"error":null,"seconds":-1}'), "seconds: "),
-    "an error that is no text": (result(result='{"error":{},"seconds":1}'), "error: "),
-    "a member that nobody knows": (result(result='{"error":null,"seconds":1,"winner":"wolves"}'), "winner: "),
-    "eight megabytes": (result(result="[" * (8 << 20)), "8,388,608 bytes, more than any worker sends"),
-    "words with control sequences": (result(said="\x1b[2Jgone"), "a worker says: gone"),
-    "results of another type": (other_type(RESULTS), f"{RESULTS} was a list"),
-    "games of another type": (other_type(GAMES_KEY), f"{GAMES_KEY} was a list"),
-    "a lease of another type": (other_type(LEASE), f"{LEASE} was a list"),
-    "a study that is no JSON": (lambda link: link.set(STUDY, b"\xff{"), "what stands there is no study: "),
-    "a study that is a number": (lambda link: link.set(STUDY, "7"), "what stands there is no study: "),
-    "a study without a text": (lambda link: link.set(STUDY, '{"study":"s"}'), "no study: wolfbus: Field required"),
-    "a study of five megabytes": (lambda link: link.set(STUDY, "x" * (5 << 20)), "no study: more than 4,194,304 bytes"),
-}
+JUNK = [
+    ({"game": None, "who": None, "result": None, "x": "\0"}, "game (none) is no number of a game"),
+    ({"game": b"\xff\xfe"}, "game '\ufffd\ufffd' is no number of a game"),
+    ({"game": None}, "game (none) is no number"),
+    ({"game": "one"}, "game 'one' is no number"),
+    ({"game": "0"}, "game '0' is no number"),
+    ({"game": "9" * 100}, "game '9999"),
+    ({"game": "77"}, "result of game 77 came over the agenda, and the study has 7"),
+    ({"who": "main"}, "'main' is no worker of this agenda"),
+    ({"who": "../../x"}, "'../../x' is no worker of this agenda"),
+    ({"result": "{"}, "Invalid JSON"),
+    ({"result": "[]"}, "should be an object"),
+    ({"result": '{"error":null}'}, "seconds: Field required"),
+    ({"result": '{"error":null,"seconds":"x"}'}, "seconds: "),
+    ({"result": '{"error":null,"seconds":1e999}'}, "seconds: "),
+    ({"result": '{"error":null,"seconds":-1}'}, "seconds: "),
+    ({"result": '{"error":{},"seconds":1}'}, "error: "),
+    ({"result": '{"error":null,"seconds":1,"winner":"wolves"}'}, "winner: "),
+    ({"result": "[" * (8 << 20)}, "8,388,608 bytes, more than any worker sends"),
+    ({"said": "\x1b[2Jgone"}, "a worker says: gone"),
+]
+"""Results that are like one of a worker but for some fields, None for one that is not there; and what is said of each.
+"""
 
 
-@pytest.mark.parametrize("case", IN_RESULTS)
-def test_junk_on_an_agenda_is_named_and_set_aside_and_the_run_that_resumes_goes_on(
-    case, link, out, share, whole, redis_url
-):
-    put, says = IN_RESULTS[case]
-    put(link)
-    lost = link.type(RESULTS) != b"stream"
-    worker = work(redis_url) if lost else None
+def test_junk_on_an_agenda_is_named_and_set_aside_and_the_run_that_resumes_goes_on(link, out, share, whole):
+    genuine = link.xrange(RESULTS)
+    link.delete(RESULTS)
+    usual = {"game": "1", "who": FOREIGN, "result": '{"error":null,"seconds":1.0}'}
+    for fields, _ in JUNK:
+        link.xadd(RESULTS, {name: value for name, value in {**usual, **fields}.items() if value is not None})
+    for _, pairs in genuine:
+        link.xadd(RESULTS, pairs)
+    link.set(STUDY, b"\xff{")
     told = resume(out, share)
-    assert says in told
-    assert "\x1b" not in told
-    assert says in (out / "aside" / "agenda.txt").read_text()
+    noted = (out / "aside" / "agenda.txt").read_text()
+    lines = noted.splitlines()
+    for line, says in zip(lines, ("what stands there is no study: ", *(says for _, says in JUNK)), strict=True):
+        assert says in line
+        assert line in told
+    assert "\x1b" not in told + noted
     assert_like(whole, out)
-    if worker is not None:
-        # what was lost is played again
-        assert worker.wait(60) == 0
-        worker.communicate()
+
+
+def test_keys_of_another_type_are_set_aside_and_the_games_that_are_lost_with_them_played_again(
+    link, out, share, whole, redis_url
+):
+    keys = {RESULTS, GAMES_KEY, LEASE}
+    for key in keys:
+        link.delete(key)
+        link.lpush(key, "x")
+    working = []
+
+    def play():
+        wait_until((out / "aside" / "agenda.txt").exists)
+        working.append(work(redis_url))
+
+    done = run_here_while(play, "--resume", "--out", out, *share)
+    assert all(f"{key} was a list" in done.stderr for key in keys)
+    assert_ended(*working)
+    assert_like(whole, out)
 
 
 def test_a_result_that_comes_twice_counts_once(link, out, share, whole):
@@ -188,19 +193,15 @@ def test_a_result_that_comes_twice_counts_once(link, out, share, whole):
     assert journal_lines(out) == GAMES
 
 
-@pytest.mark.parametrize("key", [KNOWN, DONE])
-def test_games_that_somebody_has_marked_as_known_or_done_are_played_all_the_same(
-    key, link, out, share, whole, redis_url
-):
+def test_games_that_somebody_has_marked_as_known_or_done_are_played_all_the_same(link, out, share, whole, redis_url):
     link.delete(RESULTS, KNOWN, DONE)
     for number in range(1, GAMES + 1):
         link.sadd(KNOWN, number)
-        if key == DONE:
+        if number % 2:
             link.hset(DONE, number, b"\xffnobody")
     worker = work(redis_url)
     resume(out, share)
-    assert worker.wait(60) == 0, worker.communicate()
-    worker.communicate()
+    assert_ended(worker)
     assert_like(whole, out)
 
 
@@ -226,18 +227,18 @@ def test_a_worker_says_in_one_line_what_is_wrong_with_a_study_and_ends(case, red
     assert line.startswith(f"wolfbus: agenda {AGENDA}")
 
 
-IN_GAMES = {
-    "bytes that are no text": {"game": b"\xff"},
-    "a word for a game": {"game": "one"},
-    "a game that the study has not": {"game": "77"},
-    "a game of a hundred digits": {"game": "9" * 100},
-    "another message": {"x": "\x1b[2J", "y": "z"},
-}
+NO_GAMES = (
+    {"game": b"\xff"},
+    {"game": "one"},
+    {"game": "77"},
+    {"game": "9" * 100},
+    {"x": "\x1b[2J", "y": "z"},
+)
 
 
-@pytest.mark.parametrize("case", IN_GAMES)
-def test_a_worker_drops_what_is_no_game_of_the_study_and_tells_the_run(case, link, redis_url, share, out, whole):
-    link.xadd(GAMES_KEY, IN_GAMES[case])
+def test_a_worker_drops_what_is_no_game_of_the_study_and_tells_the_run(link, redis_url, share, out, whole):
+    for entry in NO_GAMES:
+        link.xadd(GAMES_KEY, entry)
     link.hset(HOUSES, "1", b"\xffnobody")
     link.xadd(GAMES_KEY, {"game": "1"})
     link.set(LEASE, "forever")
@@ -251,8 +252,9 @@ def test_a_worker_drops_what_is_no_game_of_the_study_and_tells_the_run(case, lin
     assert run([*WORKER[3:], "--bus", redis_url]) == 0
     thread.join()
     # game 1, which is done, was not played a second time
-    assert link.xlen(RESULTS) == GAMES + 1
-    assert "is no" in (told := resume(out, share))
+    assert link.xlen(RESULTS) == GAMES + len(NO_GAMES)
+    told = resume(out, share)
+    assert len(re.findall("a worker says: .* game .* is no(?:ne| number)", told)) == len(NO_GAMES)
     assert "\x1b" not in told
     assert_like(whole, out)
 
@@ -294,46 +296,37 @@ def a_broken_record(link, url, record):
 
 def the_other_game(link, url, record):
     other = record.with_name("x.ndjson")
-    shutil.copy(next(path for path in record.parent.iterdir() if path.name > record.name), other)
+    shutil.copy(next(path for path in record.parent.iterdir() if path != record), other)
     with contextlib.closing(open_bus(url)) as bus:
         append_record(bus, FOREIGN, record.name.removesuffix(".ndjson"), other)
 
 
-FORGED = [
-    forged_winner,
-    no_record,
-    bytes_for_a_record,
-    values_that_no_line_holds,
-    a_broken_record,
-    the_other_game,
-]
+FORGED = (forged_winner, no_record, bytes_for_a_record, values_that_no_line_holds, a_broken_record, the_other_game)
 
 
-@pytest.mark.parametrize("forged", FORGED)
-def test_a_game_that_does_not_hold_is_set_aside_and_named_and_played_again(
-    forged, link, redis_url, out, share, whole, tmp_path
-):
+def test_games_that_do_not_hold_are_set_aside_and_named_and_played_again(link, redis_url, out, share, whole, tmp_path):
     records = shutil.copytree(whole / "records", tmp_path / "records")
-    # one that the villagers did not win
-    number = next(game["number"] for game in manifest(whole)["games"] if game["winner"] != "villagers")
-    record = records / f"{manifest(whole)['games'][number - 1]['game']}.ndjson"
-    game = record.name.removesuffix(".ndjson")
-    forged(link, redis_url, record)
-    genuine = [pairs for _, pairs in link.xrange(RESULTS) if pairs[b"game"] != str(number).encode()]
+    # the winner of the first is forged, so villagers may not have won it
+    games = sorted(manifest(whole)["games"], key=lambda game: game["winner"] == "villagers")[: len(FORGED)]
+    numbers = {game["number"] for game in games}
+    for forged, game in zip(FORGED, games, strict=True):
+        forged(link, redis_url, records / f"{game['game']}.ndjson")
+    genuine = [pairs for _, pairs in link.xrange(RESULTS) if int(pairs[b"game"]) not in numbers]
     link.delete(RESULTS)
     for pairs in genuine:
         link.xadd(RESULTS, pairs)
-    link.xadd(RESULTS, {"game": number, "who": FOREIGN, "result": '{"error":null,"seconds":1.0}'})
-    link.hset(DONE, number, FOREIGN)
+    for number in numbers:
+        link.xadd(RESULTS, {"game": number, "who": FOREIGN, "result": '{"error":null,"seconds":1.0}'})
+        link.hset(DONE, number, FOREIGN)
     worker = work(redis_url)
     told = resume(out, share)
-    assert worker.wait(60) == 0, worker.communicate()
-    worker.communicate()
-    assert f"game {game}: what worker {FOREIGN} played does not hold: " in told
+    assert_ended(worker)
+    for forged, game in zip(FORGED, games, strict=True):
+        assert f"game {game['game']}: what worker {FOREIGN} played does not hold: " in told
+        kept = forged in {forged_winner, a_broken_record, the_other_game}
+        assert (out / "aside" / f"{game['game']}.1.partial").exists() is kept
     assert_like(whole, out)
     assert run(["verify", str(out), "--prove"]) == 0
-    if forged not in {no_record, bytes_for_a_record, values_that_no_line_holds}:
-        assert (out / "aside" / f"{game}.1.partial").exists()
 
 
 def test_a_game_whose_results_never_hold_fails_with_the_reason(link, redis_url, out, share, whole):
@@ -370,30 +363,49 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("brain", REFUSED)
-def test_a_worker_plays_nothing_that_an_agenda_names_and_its_own_command_line_does_not(
-    brain, redis_url, tmp_path, monkeypatch, capsys
+def test_a_worker_runs_no_program_that_an_agenda_names_and_tells_the_run_why_nothing_goes_on(
+    redis_url, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
-    ran, line = tmp_path / "RAN", REFUSED[brain]
-    models = MODELS.format(url="http://127.0.0.1:9/v1", key='key_env = "HOME"\n')
-    (tmp_path / "study.toml").write_text(toml(f"{brain}*4,scripted*4", models))
+    brain = "exec:touch RAN"
+    (tmp_path / "study.toml").write_text(toml(f"{brain}*4,scripted*4"))
     running = begin("study.toml", "--out", "out", "--bus", redis_url, "--share", AGENDA)
     with redis.from_url(redis_url) as link:
         wait_until(lambda: link.scard(KNOWN) == GAMES)
-        assert b"127.0.0.1:9" not in link.get(STUDY).replace(b"llm:m@http://127.0.0.1:9/v1", b"")
-        assert b"HOME" not in link.get(STUDY)
         assert run([*WORKER[3:], "--bus", redis_url]) != 0
         (said,) = capsys.readouterr().err.splitlines()
-        assert line in said
-        # and whoever runs the study is told why nothing goes on, while its games wait for another worker
+        assert REFUSED[brain] in said
         assert running.stderr is not None
-        told = iter(running.stderr.readline, "")
-        assert any(line in heard for heard in told)
+        assert any(REFUSED[brain] in heard for heard in iter(running.stderr.readline, ""))
+        # its games wait for another worker
         assert link.xlen(GAMES_KEY) == GAMES
     running.kill()
     running.communicate()
-    assert not ran.exists()
+    assert not (tmp_path / "RAN").exists()
+
+
+def on_the_agenda(players, models):
+    """Return the text of a study of these players and models that stands on its agenda, and the study of that text."""
+    text = load_study(tomllib.loads(toml(players, models)), None, {}).text(addresses=False)
+    return text, study_of_text(text, AGENDA)
+
+
+@pytest.mark.parametrize("brain", REFUSED)
+def test_a_worker_plays_nothing_that_an_agenda_names_and_its_own_command_line_does_not(brain):
+    models = MODELS.format(url="http://127.0.0.1:9/v1", key='key_env = "HOME"\n')
+    text, study = on_the_agenda(f"{brain}*4,scripted*4", models)
+    assert "127.0.0.1:9" not in text.replace("llm:m@http://127.0.0.1:9/v1", "")
+    assert "HOME" not in text
+    with pytest.raises(ConfigError, match=re.escape(REFUSED[brain])):
+        allowed_study(study, {}, (), AGENDA)
+
+
+def test_a_worker_does_not_play_another_model_under_the_studys_name(tmp_path):
+    models = MODELS.format(url="http://127.0.0.1:9/v1", key="")
+    (tmp_path / "own.toml").write_text(models)
+    _, study = on_the_agenda("llm:m*4,scripted*4", f"{models}temperature = 0.5\n")
+    with pytest.raises(ConfigError, match=r"model 'm': temperature is 0\.5 there, and None in this worker's --config"):
+        allowed_study(study, own_models(tmp_path / "own.toml"), (), AGENDA)
 
 
 def test_a_worker_plays_what_its_command_line_allows_and_asks_models_where_its_own_config_says(redis_url, tmp_path):
@@ -411,22 +423,8 @@ def test_a_worker_plays_what_its_command_line_allows_and_asks_models_where_its_o
         worker = work(redis_url, "--config", str(tmp_path / "own.toml"), "--allow", "tests.study.brains:Gated")
         _, error = running.communicate(timeout=60)
         assert running.returncode == 0, error
-        assert worker.wait(60) == 0, worker.communicate()
-        worker.communicate()
+        assert_ended(worker)
     assert manifest(tmp_path / "out")["totals"]["calls"] > 0
-
-
-def test_a_worker_does_not_play_another_model_under_the_studys_name(redis_url, tmp_path, capsys):
-    models = MODELS.format(url="http://127.0.0.1:9/v1", key="")
-    (tmp_path / "study.toml").write_text(toml("llm:m*4,scripted*4", f"{models}temperature = 0.5\n"))
-    (tmp_path / "own.toml").write_text(models)
-    running = begin(tmp_path / "study.toml", "--out", tmp_path / "out", "--bus", redis_url, "--share", AGENDA)
-    with redis.from_url(redis_url) as link:
-        wait_until(lambda: link.scard(KNOWN) == GAMES)
-    assert run([*WORKER[3:], "--bus", redis_url, "--config", str(tmp_path / "own.toml")]) != 0
-    running.kill()
-    running.communicate()
-    assert "model 'm': temperature is 0.5 there, and None in this worker's --config" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("who", "more"), [("ada", ()), ("bo", ("--play-on", "memory://"))])
@@ -441,8 +439,7 @@ def test_a_study_is_shared_by_tickets_alone(tmp_path, whole, who, more):
         out = tmp_path / "out"
         budget = ("--budget-tokens", "1000000")
         run_here(tmp_path / "study.toml", "--out", out, "--bus", urls["study"], "--share", AGENDA, *budget, code=0)
-        _, error = worker.communicate(timeout=60)
-        assert worker.returncode == 0, error
+        assert_ended(worker)
     assert manifest(out)["totals"]["ended"] == GAMES
 
 
@@ -516,23 +513,11 @@ def test_in_a_terminal_one_is_asked_before_anything_runs(tmp_path):
     out = tmp_path / "out"
     run_here(tmp_path / "study.toml", "--out", out, code=0)
     (out / ".trusted").unlink()
-    words = [*WOLFBUS, "run", "--plain", "--resume", "--games", "2", "--out", str(out)]
-    for answer, code in ((b"n\n", 2), (b"y\n", 0)):
-        ours, theirs = os.openpty()
-        process = subprocess.Popen(
-            words, stdin=theirs, stdout=theirs, stderr=theirs, env=ENVIRONMENT, start_new_session=True
-        )
-        os.close(theirs)
-        shown = b""
-        while b"trust whoever made it?" not in shown:
-            shown += os.read(ours, 4096)
-        assert b"it imports tests.study.brains:Gated" in shown
-        os.write(ours, answer)
-        with contextlib.suppress(OSError):
-            while os.read(ours, 4096):
-                pass
-        assert process.wait(60) == code
-        os.close(ours)
+    for keys, code in ((b"n\n", 2), (b"y\n", 0)):
+        ended, shown = seen_in_a_terminal(["--plain", "--resume", "--games", "2", "--out", out], keys=keys)
+        assert ended == code, shown
+        assert "it imports tests.study.brains:Gated" in shown
+        assert "trust whoever made it?" in shown
     assert manifest(out)["totals"]["ended"] == 2
 
 

@@ -4,22 +4,18 @@ with.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import pty
 import re
 import shlex
 import shutil
 import signal
-import sys
-import threading
-from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
 import redis
 
+from tests.study.brains import GATE
 from tests.study.runs import (
     SHORT,
     STUDY,
@@ -29,12 +25,14 @@ from tests.study.runs import (
     manifest,
     run,
     run_here,
+    seen_in_a_terminal,
     study_file,
     without_times,
     workers_of,
 )
 from tests.waiting import wait_until
 from wolfbus import cli
+from wolfbus.running.local_workers import workers_for
 
 
 def times_of(out):
@@ -98,11 +96,10 @@ def test_a_study_on_redis_leaves_nothing_there_for_ever(tmp_path, redis_url, who
         assert all(link.ttl(key) > 0 for key in records)
 
 
-def test_many_scripted_games_use_the_cores_that_python_counts_and_no_more(tmp_path, out, monkeypatch):
-    monkeypatch.setattr(os, "process_cpu_count", lambda: 1, raising=False)
-    # so no worker can be started
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
-    run_here(study_file(tmp_path, 'games = 50\nseed = 3\nplayers = "random"'), "--out", out, code=0)
+def test_many_scripted_games_use_the_cores_that_python_counts_and_no_more(monkeypatch):
+    monkeypatch.setattr(os, "process_cpu_count", lambda: 3, raising=False)
+    assert [workers_for(["random"], games, 16) for games in (20, 50, 500)] == [1, 2, 3]
+    assert (workers_for(["random"], 500, 2), workers_for(["random", "llm:m"], 500, 16)) == (2, 1)
 
 
 def test_a_run_tells_at_its_end_of_whom_no_answer_could_be_used(tmp_path, out):
@@ -133,30 +130,7 @@ def test_replies_are_recorded_however_many_of_the_workers_there_are_games_for(tm
     assert any("completion" in line for line in lines)
 
 
-def seen_in_a_terminal(monkeypatch, columns, words, keys=b""):
-    """Run `wolfbus run` in a terminal of so many columns; return its code, and all that was shown, without colours."""
-    for name, value in (("TERM", "xterm"), ("COLUMNS", str(columns))):
-        monkeypatch.setenv(name, value)
-    terminal, other_end = pty.openpty()
-    parts: list[bytes] = []
-
-    def look():
-        with contextlib.suppress(OSError):
-            while part := os.read(terminal, 65536):
-                parts.append(part)
-
-    watcher = threading.Thread(target=look)
-    watcher.start()
-    with os.fdopen(os.dup(other_end)) as typed, os.fdopen(other_end, "w") as screen, redirect_stderr(screen):
-        monkeypatch.setattr("sys.stdin", typed)
-        os.write(terminal, keys)
-        code = cli.run(["run", *map(str, words)])
-    watcher.join()
-    os.close(terminal)
-    return code, re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", b"".join(parts).decode())
-
-
-def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path, out, monkeypatch):
+def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path, out):
     rules = tmp_path / "rules.toml"
     rules.write_text(SHORT.replace("[rules]\n", "") + MOCK)
     words = ["--config", rules, "--seed", "3", "--players", "llm:m*8", "--out"]
@@ -165,16 +139,16 @@ def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path,
     record = min((tmp_path / "first" / "records").iterdir())
     (out / "records").mkdir(parents=True)
     (out / "records" / record.name).touch()
-    code, text = seen_in_a_terminal(monkeypatch, 160, [*words, out], keys=b"3\n")
+    code, text = seen_in_a_terminal([*words, out], columns=160, keys=b"3\n")
     assert (code, "Games [20]: " in text) == (1, True), text
     last = text.rsplit("3/3", 1)[1]
     shown = r" \d+ calls, \$\d+\.\d\d, 1 failed, \d+ s left, .* games/s, wolves \d, villagers \d, nobody \d"
     assert re.match(shown, last), last
 
 
-def test_a_narrow_terminal_shows_calls_cost_and_budget(tmp_path, out, monkeypatch):
+def test_a_narrow_terminal_shows_calls_cost_and_budget(tmp_path, out):
     file = study_file(tmp_path, f'games = 1\nseed = 3\nbudget = 20.0\nplayers = "llm:m*8"\n{MOCK}')
-    code, text = seen_in_a_terminal(monkeypatch, 60, [file, "--out", out])
+    code, text = seen_in_a_terminal([file, "--out", out], columns=60)
     assert code == 0, text
     assert re.search(r"\d+ calls, \$\d+\.\d\d of \$20\.00", text), text
 
@@ -303,8 +277,12 @@ def midway(study, out, gate):
     return begun
 
 
-def test_a_run_that_is_killed_goes_on_where_it_was(midway, out, whole):
-    process = midway()
+def test_a_folder_takes_one_run_at_a_time_and_one_that_is_killed_goes_on_where_it_was(midway, out, whole):
+    process = midway("--workers", "2")
+    workers = workers_of(process.pid)
+    assert len(workers) == 2
+    second = run_here("--resume", "--out", out, code=1)
+    assert f"process {process.pid} is playing this study" in second.stderr
     process.kill()
     process.communicate()
     played = journal_lines(out)
@@ -313,21 +291,11 @@ def test_a_run_that_is_killed_goes_on_where_it_was(midway, out, whole):
     with (out / "journal.jsonl").open("rb+") as journal:
         journal.truncate(journal.seek(0, os.SEEK_END) - 20)
     before = times_of(out)
-    resume(out)
-    assert_like(whole, out)
-    assert sum(before.get(name) == time for name, time in times_of(out).items()) >= played
-
-
-def test_workers_die_with_their_parent_and_the_study_goes_on(midway, out, whole):
-    process = midway("--workers", "2")
-    workers = workers_of(process.pid)
-    assert len(workers) == 2
-    process.kill()
-    process.communicate()
-    # resuming waits for them, since they hold the folder too
+    # resuming waits for the workers, which die with their parent, since they hold the folder too
     resume(out, "--workers", "1")
     wait_until(lambda: not any(map(_lives, workers)))
     assert_like(whole, out)
+    assert sum(before.get(name) == time for name, time in times_of(out).items()) >= played
 
 
 def _lives(pid):
@@ -335,15 +303,6 @@ def _lives(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def test_a_worker_that_is_killed_is_replaced_and_its_games_are_played_again(midway, out, gate, whole):
-    process = midway("--workers", "2")
-    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
-    gate.touch()
-    _, error = process.communicate(timeout=100)
-    assert process.returncode == 0, error
-    assert_like(whole, out)
 
 
 @pytest.mark.parametrize(
@@ -354,19 +313,24 @@ def test_a_worker_that_is_killed_is_replaced_and_its_games_are_played_again(midw
         ("Upsets", "the moderator failed by an error of its own"),
     ],
 )
-def test_workers_that_cannot_go_on_end_the_run_with_a_line_that_says_why(tmp_path, out, brain, why):
+def test_workers_that_cannot_go_on_end_the_run_with_a_line_that_says_why(tmp_path, out, monkeypatch, brain, why):
+    monkeypatch.setenv(GATE, str(tmp_path / "dead"))
     study = study_file(tmp_path, f'games = 4\nat_once = 2\nworkers = 2\nplayers = "tests.study.brains:{brain}*8"')
-    process = begin(study, "--out", out, gate=tmp_path / "dead")
-    _, error = process.communicate(timeout=100)
-    assert process.returncode == 1, error
-    last = error.strip().splitlines()[-1]
+    last = run_here(study, "--out", out, code=1).stderr.strip().splitlines()[-1]
     assert why in last
     assert "wolfbus run --resume" in last
     assert manifest(out)["totals"]["failed"] == 0
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGINT, signal.SIGINT], [signal.SIGTERM]])
+@pytest.mark.parametrize(
+    ("workers", "signals"),
+    [
+        ("1", [signal.SIGINT]),
+        ("2", [signal.SIGINT]),
+        ("1", [signal.SIGINT, signal.SIGINT]),
+        ("2", [signal.SIGTERM]),
+    ],
+)
 def test_ctrl_c_ends_the_games_under_way_and_again_leaves_them_and_says_how_to_go_on(
     midway, out, gate, whole, workers, signals
 ):
@@ -404,14 +368,3 @@ def test_ctrl_c_ends_the_games_under_way_and_again_leaves_them_and_says_how_to_g
     assert signals != [signal.SIGINT] or ended <= before + under_way
     resume(out)
     assert_like(whole, out)
-
-
-def test_a_folder_takes_one_run_at_a_time(midway, study, out):
-    process = midway()
-    # so that it is still there, however long the other takes to start
-    process.send_signal(signal.SIGSTOP)
-    second = run_here(study, "--out", out, "--resume")
-    process.kill()
-    process.communicate()
-    assert second.returncode == 1
-    assert f"process {process.pid} is playing this study" in second.stderr
