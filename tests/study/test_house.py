@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shlex
 import shutil
 import signal
 import subprocess
@@ -25,6 +24,7 @@ from tests.study.runs import (
     journal_lines,
     manifest,
     run_here,
+    run_here_while,
     study_file,
     without_times,
 )
@@ -72,28 +72,40 @@ def test_agents_of_a_house_play_the_games_that_brains_of_our_own_play(whole, stu
         assert all(0 < link.ttl(record) <= 600 for record in records)
 
 
-def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(whole, study, at, redis_url, out):
-    with players(redis_url, ("ann", "scripted", 16), ("sue", "silent", 8)):
+def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(at, redis_url, tmp_path, out):
+    study = study_file(tmp_path, f'games = 2\nseed = 11\nplayers = "scripted*4,{GATED}*4"')
+    with players(redis_url, ("ann", "scripted", 16)) as agents:
         running = begin(study, "--out", out, *at)
-        assert line_with(running, "4 of 8 seats covered", "silent") == (
+        line = line_with(running, "4 of 8 seats covered")
+        command = f"player --bus {redis_url} --house {HOUSE} --brain {GATED} --seats 4"
+        assert line == (
             f"wolfbus: waiting for agents: 4 of 8 seats covered; 4 seats of {GATED} missing; "
-            f"here, but not asked for: silent; bring them with: "
-            f"wolfbus player --bus {redis_url} --house {HOUSE} --brain {GATED} --seats 4\n"
+            f"bring them with: wolfbus {command}\n"
         )
         running.send_signal(signal.SIGINT)
         _, error = running.communicate(timeout=60)
         assert running.returncode == 130
         hint = f"go on with: wolfbus run --resume --out {out} --house {HOUSE} --bus {redis_url}"
-        assert f"wolfbus: interrupted; 0 of 16 games are played; {hint}" in error
-        assert manifest(out)["totals"]["pending"] == 16
-        with players(redis_url, ("bea", GATED, 16)):
+        assert f"wolfbus: interrupted; 0 of 2 games are played; {hint}" in error
+        assert manifest(out)["totals"]["pending"] == 2
+        with process(*command.split()) as agent:
             run_here("--resume", "--out", out, *at, code=0)
-    assert_like_of_house(whole, out)
+            assert [one.wait(60) for one in (agent, *agents)] == [0, 0]
+    assert manifest(out)["totals"]["ended"] == 2
 
 
 def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at, redis_url, tmp_path, out, bus):
-    with players(redis_url, ("ann", "scripted", 5), ("bea", "random", 3)):
-        run_here(study_file(tmp_path, "games = 3\nseed = 5"), "--out", out, "--at-once", "1", *at, code=0)
+    with contextlib.ExitStack() as joined:
+
+        def join():
+            wait_until(lambda: any(entry.type == "house_opened" for entry in every_entry(bus, streams.games(HOUSE))))
+            joined.enter_context(players(redis_url, ("ann", "scripted", 5), ("bea", "random", 3)))
+
+        study_of_few = study_file(tmp_path, "games = 3\nseed = 5")
+        done = run_here_while(join, study_of_few, "--out", out, "--at-once", "1", *at)
+    assert done.returncode == 0, done.stderr
+    there = f"--bus {redis_url} --house {HOUSE} --seats 8"
+    assert f"bring them with: wolfbus player {there} --brain BRAIN, or wolfbus join {there} -- COMMAND" in done.stderr
     study = manifest(out)
     assert study["agents"] == ["random", "scripted"]
     assert study["design"]["kind"] == "joined"
@@ -119,32 +131,6 @@ def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at,
     assert bus.commit([Commit(HOUSE, "", epoch, "", "", posts=[(streams.games(HOUSE), word)])]) == [None]
     run_here("--resume", "--out", out, *at, code=0)
     assert [entry.type for entry in every_entry(bus, streams.games(HOUSE))][-1] == "house_closed"
-
-
-@pytest.mark.parametrize(
-    ("players", "brought"),
-    [
-        ((), ["player {there} --seats 8 --brain BRAIN, or wolfbus join {there} "]),
-        (
-            ("--players", "scripted*7,outside:alice"),
-            ["join {there} --name alice --seats 1 -- COMMAND, and ", "player {there} --brain scripted --seats 7\n"],
-        ),
-        (("--players", "random"), ["player {there} --brain random --seats 8\n"]),
-    ],
-)
-def test_a_study_that_waits_names_the_commands_that_bring_whom_it_waits_for(at, redis_url, tmp_path, players, brought):
-    running = begin(study_file(tmp_path, "games = 1\nseed = 5"), "--out", tmp_path / "out", *players, *at)
-    line = line_with(running, "bring them with: ")
-    for words in brought:
-        assert f"wolfbus {words.format(there=f'--bus {redis_url} --house {HOUSE}')}" in line
-    if len(brought) > 1 or not players:
-        running.send_signal(signal.SIGINT)
-        running.communicate(timeout=60)
-        return
-    with process(*shlex.split(line.partition("bring them with: wolfbus ")[2])) as agent:
-        running.communicate(timeout=60)
-        assert running.returncode == 0
-        assert agent.wait(60) == 0
 
 
 def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redis_url, out):
@@ -185,24 +171,6 @@ def kill(running, redis_url):
         link.hset(streams.owner(HOUSE), "until", "1")
 
 
-def test_a_run_that_is_killed_goes_on_with_the_games_under_way_and_the_agents_that_stayed(
-    whole, study, at, redis_url, gate, out
-):
-    with players(redis_url, *PAIR, gate=gate) as agents:
-        running = begin(study, "--out", out, *at)
-        # a line is the session's
-        wait_until(lambda: journal_lines(out) >= 3)
-        kill(running, redis_url)
-        gate.touch()
-        assert journal_lines(out) < 17
-        begun = {path.name: path.stat().st_mtime_ns for path in (out / "records").iterdir()}
-        run_here("--resume", "--out", out, *at, code=0)
-        assert [agent.wait(60) for agent in agents] == [0, 0]
-    assert_like_of_house(whole, out)
-    assert all((out / "records" / name).stat().st_mtime_ns == time for name, time in begun.items())
-    assert not (out / "aside").exists()
-
-
 class Stuck:
     """Which games have begun, are not over, and wait for brains behind the gate."""
 
@@ -221,12 +189,17 @@ class Stuck:
         return any(entry.type == "ended" for entry in every_entry(self.bus, streams.record(HOUSE, game)))
 
 
-def test_a_game_that_was_lost_fails_and_is_played_anew_under_its_own_id(whole, study, at, redis_url, gate, bus, out):
-    with players(redis_url, *PAIR, gate=gate):
+def test_a_run_that_is_killed_goes_on_with_the_games_under_way_and_one_that_was_lost_is_played_anew(
+    whole, study, at, redis_url, gate, bus, out
+):
+    with players(redis_url, *PAIR, gate=gate) as agents:
         running = begin(study, "--out", out, *at)
         stuck = Stuck(bus, out)
-        wait_until(lambda: journal_lines(out) >= 3 and stuck.games())
+        # a line is the session's
+        wait_until(lambda: journal_lines(out) >= 3 and len(stuck.games()) > 1)
         kill(running, redis_url)
+        assert journal_lines(out) < 17
+        begun = {path.name: path.stat().st_mtime_ns for path in (out / "records").iterdir()}
         # one that is over on the bus would be taken from there as it is
         lost = stuck.games()
         gate.touch()
@@ -235,9 +208,13 @@ def test_a_game_that_was_lost_fails_and_is_played_anew_under_its_own_id(whole, s
         assert "1 of 16 games failed; try them again with: wolfbus run --resume" in done.stderr
         assert "it cannot be taken up from its record" in done.stdout
         assert manifest(out)["totals"]["failed"] == 1
+        # the agents stayed until the house was closed
+        assert [agent.wait(60) for agent in agents] == [0, 0]
     with players(redis_url, *PAIR):
         run_here("--resume", "--out", out, *at, code=0)
     assert_like_of_house(whole, out)
+    assert all((out / "records" / name).stat().st_mtime_ns == time for name, time in begun.items())
+    assert [path.name for path in (out / "aside").iterdir()] == [f"{lost[0]}.1.partial"]
 
 
 # -- in a house with tickets seats go by the ticket, never by what an agent announces

@@ -7,8 +7,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 from contextlib import closing, contextmanager
 from functools import partial
@@ -16,8 +14,8 @@ from functools import partial
 import pytest
 
 from tests.golden.running import wolfbus as command
-from tests.study.runs import ENVIRONMENT, STUDY, assert_like, begin, journal_lines, run_here_while, study_file
-from tests.study.test_shared import AGENDA, KEYS, Workers, has_grown
+from tests.study.runs import STUDY, assert_like, begin, journal_lines, run_here_while, study_file
+from tests.study.test_shared import AGENDA, KEYS, Workers, has_grown, opened, work_here
 from tests.waiting import wait_until
 from wolfbus.bus import streams
 from wolfbus.testing.redis_server import RedisServer
@@ -117,16 +115,19 @@ def test_whoever_waits_for_a_redis_ends_at_once_when_asked_to(study, out, server
         run.communicate()
 
 
-def test_a_worker_whose_agenda_is_lost_for_good_says_so_and_fails(study, out, server, url, workers):
-    worker = workers.start()
-    run = begin(study, "--out", out, "--bus", url, "--share", AGENDA)
-    wait_until(lambda: journal_lines(out) >= 1)
-    run.kill()
-    run.communicate()
-    server.command("FLUSHALL")
-    _, error = worker.communicate(timeout=60)
-    assert worker.returncode == 1
-    assert error.splitlines()[-1] == f"wolfbus: {GONE}"
+def test_a_worker_whose_agenda_is_lost_for_good_says_so_and_fails(study, server, url, monkeypatch, capsys):
+    monkeypatch.setattr("wolfbus.running.agenda_worker._GONE_S", 0.3)
+    with opened(url, study) as agenda:
+
+        def lose():
+            wait_until(lambda: agenda.workers)
+            server.command("FLUSHALL")
+
+        thread = threading.Thread(target=lose)
+        thread.start()
+        assert work_here(url) == 1
+        thread.join()
+    assert capsys.readouterr().err.splitlines()[-1] == f"wolfbus: {GONE}"
 
 
 def test_games_that_an_agenda_has_lost_are_put_on_it_again(study, out, gate, whole, server, url, workers):
@@ -188,27 +189,21 @@ def test_a_run_whose_redis_is_full_when_all_is_played_waits_to_remove_its_agenda
     assert worker.wait(60) == 0, worker.stderr.read()
 
 
-IMPATIENT = """
-import sys
-from wolfbus import cli
-from wolfbus.running import agenda_executor
+def test_a_run_that_nobody_plays_says_so_and_says_who_comes(study, out, gate, server, url, workers, monkeypatch):
+    for name in ("_ALONE_S", "_CHECK_S"):
+        monkeypatch.setattr(f"wolfbus.running.agenda_executor.{name}", 0.1)
 
-agenda_executor._ALONE_S = 0.1
-cli.main(sys.argv[1:])
-"""
-
-
-def test_a_run_that_nobody_plays_says_so_and_says_who_comes(study, out, gate, url, workers):
-    words = ["run", study, "--out", out, "--bus", url, "--share", AGENDA, "--quiet"]
-    with subprocess.Popen(
-        [sys.executable, "-c", IMPATIENT, *words], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
-    ) as run:
-        line_of(run, "no worker for 0.1 s: 16 games wait for one")
+    def come():
+        wait_until(lambda: server.command("EXISTS", KEYS[-1]) == b":1\r\n")
         workers.start()
-        line_of(run, "1 worker on the agenda")
+        wait_until(lambda: journal_lines(out) >= 1)
         gate.touch()
-        run.communicate(timeout=60)
-    assert run.returncode == 0
+
+    done = run_here_while(come, study, "--out", out, "--bus", url, "--share", AGENDA)
+    assert done.returncode == 0, done.stderr
+    alone, _, rest = done.stderr.partition("1 worker on the agenda")
+    assert "no worker for 0.1 s: 16 games wait for one" in alone
+    assert rest
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-from contextlib import closing
+import threading
+from contextlib import closing, contextmanager
 from functools import partial
 from importlib import resources
 
@@ -29,6 +30,9 @@ from tests.study.runs import (
 )
 from tests.waiting import wait_until
 from wolfbus.bus import open_bus, streams
+from wolfbus.cli import run
+from wolfbus.running.loading import load_study
+from wolfbus.study.redis_agenda import RedisAgenda
 from wolfbus.testing.redis_server import RedisServer
 
 AGENDA = "shared"
@@ -84,22 +88,23 @@ def assert_through(done, worker, whole, out):
     assert journal_lines(out) == 16
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole, share, workers, link, end):
+def test_a_worker_that_is_told_to_go_leaves_its_games_to_the_other_and_the_run_nothing_for_ever(
+    study, out, gate, whole, share, workers, link
+):
     first, second = workers.start(), workers.start()
 
     def go():
         wait_until(lambda: journal_lines(out) >= 4)
         # both are in the middle of games, which wait at the gate
-        first.send_signal(end)
+        first.terminate()
         errors.append(first.communicate(timeout=60)[1])
         gate.touch()
 
     errors: list[str] = []
     assert_through(run_here_while(go, study, "--out", out, *share), second, whole, out)
     errors.append(second.stderr.read())
-    assert first.returncode == (-9 if end is signal.SIGKILL else 0)
-    why = ["SIGTERM"] * (end is signal.SIGTERM) + ["it has no more games"]
+    assert first.returncode == 0
+    why = ["SIGTERM", "it has no more games"]
     assert re.findall(r"^wolfbus: this worker leaves agenda shared: (.*)$", "".join(errors), re.MULTILINE) == why
     assert (link.exists(*KEYS[:-1]), link.get(KEYS[-1])) == (0, "over")
     # for those that look later
@@ -184,26 +189,40 @@ def link(redis_url):
         yield link
 
 
-def test_another_study_cannot_have_the_same_agenda(study, tmp_path, out, share):
-    running = begin(study, "--out", out, *share)
-    wait_until((out / "study.json").exists)
-    wait_until(lambda: "are on agenda" in running.stderr.readline())
-    done = run_here(study, "--seed", "12", "--out", tmp_path / "other", *share, code=2)
-    running.kill()
-    running.communicate()
+@contextmanager
+def opened(url, study):
+    """A study's agenda, with no game on it, as the run and the first worker open it."""
+    loaded = load_study(study, None, {})
+    with closing(RedisAgenda(url, AGENDA, 1.0)) as agenda:
+        agenda.open(loaded.plan().study, loaded.text(addresses=False))
+        agenda.agree_lease()
+        yield agenda
+
+
+def work_here(url, *more):
+    """Be a worker in this process; returns the exit code."""
+    return run(["worker", "--bus", url, "--agenda", AGENDA, *ALLOW, *more])
+
+
+def test_another_study_cannot_have_the_same_agenda(study, out, share, redis_url):
+    with opened(redis_url, study):
+        done = run_here(study, "--seed", "12", "--out", out, *share, code=2)
     assert done.stderr.startswith(f"wolfbus: agenda {AGENDA} has the games of another study")
 
 
-def test_the_lease_of_the_first_worker_holds_for_all(redis_url, gate, study, out, share, workers):
-    running = begin(study, "--out", out, *share)
-    first = workers.start()
-    wait_until(lambda: journal_lines(out) >= 1)
-    with closing(Workers(redis_url, gate, "0.1")) as others:
-        line = others.start().stderr.readline()
-    assert line == f"wolfbus: --lease 0.1 does not hold: agenda {AGENDA} has a lease of 1 s, as its first worker said\n"
-    gate.touch()
-    _, error = running.communicate(timeout=60)
-    assert (running.returncode, first.wait(60)) == (0, 0), error
+def test_the_lease_of_the_first_worker_holds_for_all(study, redis_url, capsys):
+    with opened(redis_url, study) as agenda:
+
+        def end():
+            wait_until(lambda: agenda.workers)
+            agenda.remove()
+
+        thread = threading.Thread(target=end)
+        thread.start()
+        assert work_here(redis_url, "--lease", "0.1") == 0
+        thread.join()
+    line = f"wolfbus: --lease 0.1 does not hold: agenda {AGENDA} has a lease of 1 s, as its first worker said"
+    assert capsys.readouterr().err.splitlines()[0] == line
 
 
 @pytest.mark.parametrize("more", [["--bus", "memory://"], ["--house", "main"], ["--workers", "2"]])
