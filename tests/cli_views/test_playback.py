@@ -6,7 +6,6 @@ import pytest
 
 from tests.cli_views.games import hostile, lively
 from wolfbus.cli.terminal.playback import beat_lines, pause_for, play_back
-from wolfbus.errors import ConfigError
 from wolfbus.messages.events import Rejected, Statement, Stopped
 
 GAME = lively("1")
@@ -25,8 +24,7 @@ def played(records=GAME, speed: float = 1.0, *, until: int | None = None, presse
         stops.append(shown_lines[-1])
         return next(left, None)
 
-    last = play_back(records, lambda recorded: shown_lines.append(recorded.n), speed, until, wait, shown_lines.clear)
-    assert last == (shown_lines[-1] if shown_lines else 0)
+    play_back(records, lambda recorded: shown_lines.append(recorded.n), speed, until, wait, shown_lines.clear)
     return shown_lines, waited, stops
 
 
@@ -70,9 +68,3 @@ def test_arrows_go_from_sentence_to_sentence_and_back():
     shown_lines, _, stops = played(pressed=["on", "on", "on", "back", "quit"])
     assert stops == [beats[0], beats[1], beats[2], beats[3], beats[2]]
     assert shown_lines == ALL
-
-
-@pytest.mark.parametrize("speed", [0, -1, math.nan])
-def test_a_speed_that_is_none_is_refused(speed: float):
-    with pytest.raises(ConfigError, match="speed"):
-        played(speed=speed)

@@ -15,8 +15,9 @@ import pytest
 
 from tests.golden.running import wolfbus as command
 from tests.study.runs import STUDY, assert_like, begin, journal_lines, run_here_while, study_file
-from tests.study.test_shared import AGENDA, KEYS, Workers, has_grown, opened, work_here
+from tests.study.test_shared import AGENDA, ALLOW, KEYS, Workers, has_grown
 from tests.waiting import wait_until
+from wolfbus import cli
 from wolfbus.bus import streams
 from wolfbus.testing.redis_server import RedisServer
 
@@ -115,18 +116,21 @@ def test_whoever_waits_for_a_redis_ends_at_once_when_asked_to(study, out, server
         run.communicate()
 
 
-def test_a_worker_whose_agenda_is_lost_for_good_says_so_and_fails(study, server, url, monkeypatch, capsys):
+def test_a_worker_whose_agenda_is_lost_for_good_says_so_and_fails(study, out, server, url, monkeypatch, capsys):
     monkeypatch.setattr("wolfbus.running.agenda_worker._GONE_S", 0.3)
-    with opened(url, study) as agenda:
+    running = begin(study, "--out", out, "--bus", url, "--share", AGENDA)
+    wait_until(lambda: server.command("SCARD", KEYS[1]) == b":16\r\n")
 
-        def lose():
-            wait_until(lambda: agenda.workers)
-            server.command("FLUSHALL")
+    def lose():
+        wait_until(lambda: server.command("ZCARD", KEYS[6]) != b":0\r\n")
+        running.kill()
+        running.communicate()
+        server.command("FLUSHALL")
 
-        thread = threading.Thread(target=lose)
-        thread.start()
-        assert work_here(url) == 1
-        thread.join()
+    thread = threading.Thread(target=lose)
+    thread.start()
+    assert cli.run(["worker", "--bus", url, "--agenda", AGENDA, *ALLOW]) == 1
+    thread.join()
     assert capsys.readouterr().err.splitlines()[-1] == f"wolfbus: {GONE}"
 
 

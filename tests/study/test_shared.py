@@ -4,11 +4,12 @@ counted once.
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import partial
 from importlib import resources
 
@@ -29,10 +30,9 @@ from tests.study.runs import (
     study_file,
 )
 from tests.waiting import wait_until
+from wolfbus import __version__
 from wolfbus.bus import open_bus, streams
 from wolfbus.cli import run
-from wolfbus.running.loading import load_study
-from wolfbus.study.redis_agenda import RedisAgenda
 from wolfbus.testing.redis_server import RedisServer
 
 AGENDA = "shared"
@@ -189,38 +189,31 @@ def link(redis_url):
         yield link
 
 
-@contextmanager
-def opened(url, study):
-    """A study's agenda, with no game on it, as the run and the first worker open it."""
-    loaded = load_study(study, None, {})
-    with closing(RedisAgenda(url, AGENDA, 1.0)) as agenda:
-        agenda.open(loaded.plan().study, loaded.text(addresses=False))
-        agenda.agree_lease()
-        yield agenda
+@pytest.fixture
+def stored(study, link):
+    """Put another study on the agenda, as a run does."""
+    header = {"study": "study-00000000", "wolfbus": __version__, "text": study.read_text(), "budget": False}
+    link.set(KEYS[-1], json.dumps(header))
 
 
-def work_here(url, *more):
-    """Be a worker in this process; returns the exit code."""
-    return run(["worker", "--bus", url, "--agenda", AGENDA, *ALLOW, *more])
-
-
-def test_another_study_cannot_have_the_same_agenda(study, out, share, redis_url):
-    with opened(redis_url, study):
-        done = run_here(study, "--seed", "12", "--out", out, *share, code=2)
+@pytest.mark.usefixtures("stored")
+def test_another_study_cannot_have_the_same_agenda(study, out, share):
+    done = run_here(study, "--out", out, *share, code=2)
     assert done.stderr.startswith(f"wolfbus: agenda {AGENDA} has the games of another study")
 
 
-def test_the_lease_of_the_first_worker_holds_for_all(study, redis_url, capsys):
-    with opened(redis_url, study) as agenda:
+@pytest.mark.usefixtures("stored")
+def test_the_lease_of_the_first_worker_holds_for_all(agenda, link, redis_url, capsys):
+    assert agenda("lease", 1000) == "1000"
 
-        def end():
-            wait_until(lambda: agenda.workers)
-            agenda.remove()
+    def end():
+        wait_until(lambda: link.xlen(KEYS[3]) == 3)
+        link.set(KEYS[-1], "over")
 
-        thread = threading.Thread(target=end)
-        thread.start()
-        assert work_here(redis_url, "--lease", "0.1") == 0
-        thread.join()
+    thread = threading.Thread(target=end)
+    thread.start()
+    assert run(["worker", "--bus", redis_url, "--agenda", AGENDA, "--lease", "0.1", *ALLOW]) == 0
+    thread.join()
     line = f"wolfbus: --lease 0.1 does not hold: agenda {AGENDA} has a lease of 1 s, as its first worker said"
     assert capsys.readouterr().err.splitlines()[0] == line
 

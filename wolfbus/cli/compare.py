@@ -101,6 +101,7 @@ def compare(
     """
     from analytics import compare as comparing
     from analytics.gather import once
+    from analytics.metrics.primary import primary_of
 
     if as_json and as_table:
         raise ConfigError("--json or --csv: give one of them")
@@ -110,7 +111,8 @@ def compare(
     varied = _varied(sources, agents, factor, levels, over)
     groups = _groups(sources, varied, of_agents=agents is not None)
     gathered = [_read(group, criteria, workers, cached=cached) for group in groups]
-    tables, primary = [group.tables for group in gathered], _primary(gathered)
+    tables = [group.tables for group in gathered]
+    primary, _ = primary_of(study.manifest for group in gathered for study in group.studies)
     if agents is not None:
         x, y = names = _agent(tables[0], agents[0]), _agent(tables[0], agents[1])
         if x == y:
@@ -250,13 +252,6 @@ def _margins(options: Sequence[str], read: Sequence[Gathered]) -> dict[str, floa
         except ValueError:
             raise ConfigError(f"--margin {margin}: give NAME=SIZE, as in werewolf_wins=0.1") from None
     return check_margins(margins, "--margin")
-
-
-def _primary(read: Sequence[Gathered]) -> tuple[str, ...]:
-    """Return the primary metrics that the studies declared, the usual ones unless they agree."""
-    from analytics.metrics.primary import primary_of
-
-    return primary_of(study.manifest for gathered in read for study in gathered.studies)[0]
 
 
 def _read(sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool) -> Gathered:

@@ -85,7 +85,7 @@ class Proof:
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``replay --json`` prints."""
-        fields = {
+        return {
             "source": self.source,
             "verified": self.verified,
             "problems": self.problems,
@@ -99,11 +99,9 @@ class Proof:
             "statements": len(self.rows.statements) if self.rows else 0,
             "judgements": sum(1 for judgement in self.rows.judgements if judgement.usable) if self.rows else 0,
             "labels": self.metrics["labels"],
-            "reread": self.reread,
+            **({} if self.reread is None else {"reread": self.reread}),
             "metrics": self.metrics,
         }
-        optional = {"reread"}
-        return {name: value for name, value in fields.items() if value is not None or name not in optional}
 
     def summary(self) -> list[str]:
         """Return the closing lines for people: what was found, and whether it holds."""
@@ -258,7 +256,6 @@ def read_paper(source: RecordSource, criteria: Criteria) -> Proof:
         problems=[],
         rows=rows,
         winner=log.winner,
-        reason=None,
         rounds=log.rounds,
         notes=_paper_notes(log, counts, reread, as_recorded=criteria.as_recorded),
         reread=reread,

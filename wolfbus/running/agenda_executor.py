@@ -19,7 +19,7 @@ from wolfbus.running.brains import open_shared_budget
 from wolfbus.running.results import failed_result, fetch_record
 from wolfbus.service.lifecycle import Stopping, drain
 from wolfbus.service.outage import AWAY, OutageNotice
-from wolfbus.study.agenda import AGENDA_GONE, AgendaNote, FinishedGame
+from wolfbus.study.agenda import AGENDA_GONE, FinishedGame
 from wolfbus.study.folder import ASIDE, set_aside
 from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.plan import PlannedGame
@@ -132,7 +132,7 @@ class AgendaExecutor(StudyExecutor):
         for note in self._agenda.open(
             study.plan().study, study.text(addresses=False), budget=study.settings.has_budget
         ):
-            self._note(note.text)
+            self._note(note)
         if self._budget is not None:
             self._spent = self._budget.open(self._spent)
 
@@ -312,10 +312,10 @@ class AgendaExecutor(StudyExecutor):
             self._uncollected.remove((entry, finished))
             self._agenda.discard(entry)
 
-    def _fault_of(self, message: FinishedGame | AgendaNote) -> str | None:
+    def _fault_of(self, message: FinishedGame | str) -> str | None:
         """Return what is to be told of what came over the agenda and is no result to collect; None if it is one."""
-        if isinstance(message, AgendaNote):
-            return message.text
+        if isinstance(message, str):
+            return message
         if message.number > self._last:
             return f"a result of game {message.number} came over the agenda, and the study has {self._last} games"
         if message.number in self._collected:

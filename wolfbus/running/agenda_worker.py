@@ -58,7 +58,6 @@ class WorkerSettings:
         config: the rules.
         folder: the study's, where records are written.
         at_once: games under way at a time, > 0.
-        threads: pool threads that run the actors, > 0.
         keep_s: seconds that the record of a game that is over stays on a Redis: for spectators, since the file is the
             record; None for ever.
         new_house: returns the name of the next house in which this worker plays; None for any.
@@ -68,7 +67,6 @@ class WorkerSettings:
     config: GameConfig
     folder: Path
     at_once: int = 16
-    threads: int = 2
     keep_s: float | None = KEPT_S
     new_house: Callable[[], str] | None = None
 
@@ -143,7 +141,6 @@ class AgendaWorker:
         self._house = EmbeddedHouse(
             settings.url,
             settings.new_house() if settings.new_house is not None else None,
-            threads=settings.threads,
             brain_context=self._brain_context,
             done=self._news.put,
             keep_s=settings.keep_s,
@@ -382,12 +379,12 @@ class AgendaWorker:
     def _collect(self, game: Game) -> None:
         """Report the result of a game that is over."""
         planned = self._playing[game.opened.game].game
-        over = game.over
-        if over is not None and isinstance(over.error, ModelHalted):
+        try:
+            ended, digest = game.outcome()
+        except ModelHalted:
             self._halting.append(game)
             return
-        if over is None or over.error is not None or over.ended is None:
-            error = over.error if over is not None and over.error is not None else WolfError("it did not finish")
+        except WolfError as error:
             self._fail(planned, error, game.seconds)
             return
         path = self._settings.record(planned)
@@ -403,7 +400,7 @@ class AgendaWorker:
             # it may have lost what it had of this record, and the agenda with it
             self._fail(planned, error, game.seconds)
             return
-        self._finish(planned, ended_result(planned, game.counts, over.digest, over.ended.rounds, game.seconds, head))
+        self._finish(planned, ended_result(planned, game.counts, digest, ended.rounds, game.seconds, head))
 
     def _collect_halted(self, game: Game) -> None:
         """Report that a game halted, once nobody is asked anything of it, or all games are broken off."""

@@ -140,6 +140,3 @@ class ReaderRun(AskingRun):
                 name_of=lambda passage: passage.id,
                 tell=tell,
             )
-
-
-__all__ = ["FileNote", "ReaderRun", "header_of", "left_over", "statements_of"]

@@ -378,11 +378,8 @@ def _play(
             # a wait without a time-out cannot be interrupted on every platform
             while not game.finished.wait(1.0):
                 pass
-            over = game.over
-            if over is None or over.ended is None or over.error is not None:
-                raise over.error if over is not None and over.error is not None else WolfError("a fork did not finish")
-            winner, events = over.ended.winner, tuple(keeper.events)
-            yield PlayedFork(order.arm, order.k, ready.tries, False, ready.words, winner, over.digest, path, events)
+            (ended, digest), events = game.outcome(), tuple(keeper.events)
+            yield PlayedFork(order.arm, order.k, ready.tries, False, ready.words, ended.winner, digest, path, events)
 
 
 def _open(house: EmbeddedHouse, earlier: EarlierPlay, path: Path | None) -> tuple[Game, _Kept]:

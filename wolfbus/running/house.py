@@ -31,7 +31,7 @@ from wolfbus.errors import BusError, ModelGone, ModelHalted, WolfError
 from wolfbus.files.printable import error_in_words
 from wolfbus.game.config import GameConfig
 from wolfbus.game.fresh import fresh_id, fresh_name
-from wolfbus.messages.events import Opened
+from wolfbus.messages.events import Ended, Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.publish import commits_of
 from wolfbus.record.writer import RecordFile
@@ -97,6 +97,13 @@ class Game:
     seconds: float = 0.0
     keeper: GameKeeper | None = None
     goes_on: bool = False
+
+    def outcome(self) -> tuple[Ended, str]:
+        """Return its end and its digest; raises what ended it where it was not played out."""
+        over = self.over
+        if over is None or over.ended is None or over.error is not None:
+            raise over.error if over is not None and over.error is not None else WolfError("the game did not finish")
+        return over.ended, over.digest
 
 
 class _Callbacks(PooledActor):

@@ -137,16 +137,14 @@ def result_of(
     played: Game, path: Path | None, events: Sequence[Recorded], calls: Mapping[str, Any] | None = None
 ) -> PlayedGame:
     """Return what came of a game that has left its moderator; raises what ended it where it was not played out."""
-    over, opened = played.over, played.opened
-    if over is None or over.ended is None or over.error is not None:
-        raise over.error if over is not None and over.error is not None else WolfError("the game did not finish")
+    opened, (ended, digest) = played.opened, played.outcome()
     return PlayedGame(
         opened.game,
         opened.seed,
-        over.ended.winner,
-        over.ended.reason,
-        over.ended.rounds,
-        over.digest,
+        ended.winner,
+        ended.reason,
+        ended.rounds,
+        digest,
         opened.seats,
         round(played.seconds, 3),
         calls,

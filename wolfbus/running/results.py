@@ -23,7 +23,7 @@ from wolfbus.record.line import line_of
 from wolfbus.record.reader import Prover, check_seals, open_lines, read_checked, read_record
 from wolfbus.running.earlier import find_in_folder, read_said
 from wolfbus.running.house import AGENT
-from wolfbus.study.folder import Manifest, StudyFolder, set_aside
+from wolfbus.study.folder import ASIDE, Manifest, StudyFolder, set_aside
 from wolfbus.study.journal import GameCounts, GameResult, Spent, State
 from wolfbus.study.manifest import FILE, NotedGame, notes_of
 from wolfbus.study.plan import Plan, PlannedGame
@@ -143,7 +143,7 @@ def _spent_in(path: Path, since: float = 0.0) -> Spent:
 def _spent_since(folder: StudyFolder, at: float) -> Spent:
     """Return what was spent after the last note of it, up to a kill, by records of games, broken off or not."""
     since = Spent()
-    for path in (folder.records, folder.aside):
+    for path in (folder.records, folder.path / ASIDE):
         for entry in os.scandir(path) if path.is_dir() else ():
             record = Path(entry.path)
             if entry.is_file() and max(entry.stat().st_mtime, _changed(said_path(record))) >= at - _CLOCKS_DIFFER_S:

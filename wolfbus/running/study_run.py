@@ -50,11 +50,6 @@ if TYPE_CHECKING:
 _GIT_TIMEOUT_S: Final = 5.0
 
 
-def versions() -> dict[str, Any]:
-    """Return the members of a manifest that say what plays it."""
-    return {"wolfbus": wolfbus.__version__, "python": platform.python_version(), "git": git_commit()}
-
-
 def git_commit() -> dict[str, Any] | None:
     """Return commit and state of the git checkout that wolfbus runs from; None if it is none, or there is no git."""
     root = Path(wolfbus.__file__).resolve().parent.parent
@@ -246,7 +241,9 @@ class StudyRun:
             "primary": None if settings.report is None else list(settings.report.primary),
             **({"margins": settings.report.margins} if settings.report is not None and settings.report.margins else {}),
             "budget_usd": settings.budget,
-            **versions(),
+            "wolfbus": wolfbus.__version__,
+            "python": platform.python_version(),
+            "git": git_commit(),
         }
         if noted is None:
             return head

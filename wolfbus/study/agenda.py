@@ -62,17 +62,6 @@ class FinishedGame:
     result: GameResult | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AgendaNote:
-    """What else came over an agenda, fit to print: words of a worker, or what stood there and is no result.
-
-    Attributes:
-        text: one line.
-    """
-
-    text: str
-
-
 class StudyAgenda(Protocol):
     """What a worker asks of an agenda. All but `take` may be repeated after an error."""
 

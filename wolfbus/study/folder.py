@@ -62,11 +62,6 @@ class StudyFolder(Closable):
         return self.path / RECORDS
 
     @property
-    def aside(self) -> Path:
-        """The folder of records that are not whole, which `set_aside` makes."""
-        return self.path / ASIDE
-
-    @property
     def lock_fd(self) -> int:
         """The lock's descriptor; a worker that inherits it holds the folder too, until it is gone."""
         return self._lock

@@ -27,7 +27,7 @@ from wolfbus.bus.url import read_address
 from wolfbus.errors import ConfigError, MessageError, first_fault
 from wolfbus.files.printable import NOTE_SHOWN, printable
 from wolfbus.messages.base import ID_PATTERN
-from wolfbus.study.agenda import HOUSE_KEPT_S, AgendaNote, ClaimedGame, FinishedGame
+from wolfbus.study.agenda import HOUSE_KEPT_S, ClaimedGame, FinishedGame
 from wolfbus.study.journal import GameResult, Sum
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.settings import MOST_GAMES
@@ -128,7 +128,7 @@ class RedisAgenda:
 
     # -- who runs the study
 
-    def open(self, study: str, text: str, *, budget: bool = False) -> list[AgendaNote]:
+    def open(self, study: str, text: str, *, budget: bool = False) -> list[str]:
         """Set what workers play, or go on with an agenda of the same study.
 
         Args:
@@ -137,7 +137,7 @@ class RedisAgenda:
             budget: whether workers have to keep a budget.
 
         Returns:
-            What stood there that is none of an agenda's; it is set aside.
+            What stood there that is none of an agenda's, a line each; it is set aside.
 
         Raises:
             ConfigError: another study is on this agenda, or its workers keep no budget, and should.
@@ -150,7 +150,7 @@ class RedisAgenda:
         try:
             stored = self._header()
         except ConfigError as error:
-            notes.append(AgendaNote(str(error)))
+            notes.append(str(error))
         else:
             if stored is not None and stored.study != study:
                 raise ConfigError(f"{self._doing} has the games of another study; take another name")
@@ -190,26 +190,28 @@ class RedisAgenda:
         else:
             self._run("again", str(number))
 
-    def results(self, after: str) -> Iterator[tuple[str, FinishedGame | AgendaNote]]:
-        """Yield the games that are finished and what else came, each with its id, behind an id; "0-0" for all."""
+    def results(self, after: str) -> Iterator[tuple[str, FinishedGame | str]]:
+        """Yield the games that are finished, and in a line fit to print what else came, such as words of a worker; each
+        with its id, behind an id, "0-0" for all.
+        """
         while entries := self._ask("XRANGE", self._results, f"({after}", "+", "COUNT", str(_READ_AT_ONCE)):
             for entry, pairs in entries:
                 after = entry.decode()
                 try:
                     yield after, self._result(dict(zip(pairs[::2], pairs[1::2], strict=False)))
                 except MessageError as error:
-                    yield after, AgendaNote(f"{self._doing}: result {after}: {error}")
+                    yield after, f"{self._doing}: result {after}: {error}"
 
     def discard(self, entry: str) -> None:
         """Take off what `results` has yielded, once it is dealt with."""
         self._ask("XDEL", self._results, entry)
 
-    def _result(self, fields: dict[bytes, bytes]) -> FinishedGame | AgendaNote:
+    def _result(self, fields: dict[bytes, bytes]) -> FinishedGame | str:
         """Read what a worker has put there; raises MessageError for what is none of our messages."""
         if (longest := max(map(len, fields.values()))) > _LONGEST:
             raise MessageError(f"{longest:,} bytes, more than any worker sends")
         if b"said" in fields:
-            return AgendaNote(f"a worker says: {printable(fields[b'said'].decode(errors='replace'), _SAID)}")
+            return f"a worker says: {printable(fields[b'said'].decode(errors='replace'), _SAID)}"
         number, house = _number(fields.get(b"game")), self._house(fields.get(b"who", b""))
         if not house:
             raise MessageError(f"{_excerpt(fields.get(b'who'))} is no worker of this agenda")
@@ -228,13 +230,13 @@ class RedisAgenda:
             after = entries[-1][0].decode()
         return standing
 
-    def _set_wrong_types_aside(self) -> Iterator[AgendaNote]:
+    def _set_wrong_types_aside(self) -> Iterator[str]:
         for key, kind in zip((*self._keys, self._study), _TYPES, strict=True):
             stored = self._ask("TYPE", key)
             if stored not in {b"none", kind.encode()}:
                 self._ask("RENAME", key, f"{key}:aside")
                 self._ask("EXPIRE", f"{key}:aside", str(_ASIDE_S))
-                yield AgendaNote(f"{self._doing}: {key} was a {stored.decode()}; it is now {key}:aside, for a day")
+                yield f"{self._doing}: {key} was a {stored.decode()}; it is now {key}:aside, for a day"
 
     def withdraw(self) -> None:
         """Take back what nobody has begun."""

@@ -51,17 +51,14 @@ def design_lines(design: Mapping[str, Any]) -> list[str]:
     lines = [f"Design {design['kind']}, {counted(design['games'], 'game')}: seats by role"]
     lines += [f"  {row}" for row in aligned(rows, rows[0][1:])]
     if len(agents) > 1:
+        by_share = "" if design["equal_shares"] else ", divided by the product of their shares of the seats"
         for side in ("allies", "opponents"):
             low, high = design[side]["min"], design[side]["max"]
             span = f"{low:g} to {high:g} times" if low != high else "once" if low == 1 else f"{low:g} times"
-            lines.append(f"  Two agents meet as {side} {span}{_by_share(design)}.")
+            lines.append(f"  Two agents meet as {side} {span}{by_share}.")
     if 1 < len(agents) <= _MOST_PAIRED:
         lines += _pair_lines(design["pairs"], names)
     return [*lines, *(f"  {line}" for line in design["notes"])]
-
-
-def _by_share(design: Mapping[str, Any]) -> str:
-    return "" if design["equal_shares"] else ", divided by the product of their shares of the seats"
 
 
 def _pair_lines(pairs: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[str]:

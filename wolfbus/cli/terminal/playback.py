@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from logging.handlers import MemoryHandler
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from wolfbus.errors import ConfigError
 from wolfbus.files.printable import printable
 from wolfbus.knowledge.audience import PRIVATE_TYPES, PUBLIC_TYPES
 from wolfbus.messages.events import AnyEvent
@@ -173,7 +172,7 @@ def play_back(
     until: int | None = None,
     wait: Wait = _wait_without_keys,
     restart: Callable[[], None] | None = None,
-) -> int:
+) -> None:
     """Show events one after the other, with time to read; keys pause, step by beats, and leave.
 
     Args:
@@ -184,22 +183,14 @@ def play_back(
         wait: waits for a key: ``pause`` stays until the next key, ``on`` goes to the next beat, ``back`` to the one
             before, ``quit`` shows the rest at once.
         restart: forgets all that was shown; None where that cannot be, then ``back`` does nothing.
-
-    Returns:
-        The number of the last event shown, 0 for none.
-
-    Raises:
-        ConfigError: the speed is no number above 0.
     """
-    if not speed > 0:
-        raise ConfigError(f"speed {speed:g}: it must be above 0; 2 is twice as fast as one reads")
     played = [recorded for recorded in records if until is None or recorded.n <= until]
     beats: list[int] | None = None
-    index, skip_to, last = 0, 0, 0
+    index, skip_to = 0, 0
     while index < len(played):
         recorded = played[index]
         show(recorded)
-        index, last = index + 1, recorded.n
+        index += 1
         pause = pause_for(recorded.event) / speed
         if recorded.n < skip_to or pause <= 0:
             continue
@@ -211,10 +202,9 @@ def play_back(
         elif key in {"on", "back"}:
             beats = beat_lines(played) if beats is None else beats
             if key == "on":
-                skip_to = next((n for n in beats if n > last), last)
+                skip_to = next((n for n in beats if n > recorded.n), recorded.n)
             elif restart is not None:
-                current = max((n for n in beats if n <= last), default=0)
+                current = max((n for n in beats if n <= recorded.n), default=0)
                 skip_to = max((n for n in beats if n < current), default=0)
                 restart()
                 index = 0
-    return last
