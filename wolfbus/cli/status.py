@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -53,7 +54,7 @@ def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
 def _print_houses(reader: StatusReader, url: str, house: str | None, *, as_json: bool, watched: bool) -> int:
     houses = [state for state in reader.read(house) if not state.empty]
     if as_json:
-        click.echo(json.dumps({"bus": url, "houses": [state.as_json() for state in houses]}))
+        click.echo(json.dumps({"bus": url, "houses": list(map(asdict, houses))}))
     else:
         lines = [line for state in houses for line in [*house_page(state), ""]]
         if not houses:

@@ -9,7 +9,7 @@ import queue
 import shlex
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
 from importlib import resources
@@ -365,7 +365,7 @@ class StudyRun:
             hasty = True
             interrupted = False
             try:
-                scheduler.run(self._executor(scheduler, folder, left, brain_context, before, news))
+                scheduler.run(self._executor(progress.say, folder, left, brain_context, before, news))
                 hasty = scheduler.halted is not None
                 if scheduler.halted is not None:
                     scheduler.break_off(scheduler.halted.why)
@@ -415,7 +415,7 @@ class StudyRun:
 
     def _executor(
         self,
-        scheduler: StudyScheduler,
+        say: Callable[[str], None],
         folder: StudyFolder,
         left: int,
         brain_context: BrainContext | None,
@@ -423,7 +423,7 @@ class StudyRun:
         news: queue.SimpleQueue[StudyNews],
     ) -> StudyExecutor:
         """Return what has the games played that are left: a house, an agenda, or this machine."""
-        options, say = self.options, scheduler.say
+        options = self.options
         if options.house:
             from wolfbus.running.house_executor import HouseExecutor
 

@@ -6,7 +6,7 @@ import contextlib
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -121,10 +121,6 @@ class HouseStatus:
     def empty(self) -> bool:
         """Whether there is nothing of such a house, as far as can be seen."""
         return not (self.epoch or self.session or self.agents or self.keys or self.unreadable)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return asdict(self)
 
 
 _Knock: TypeAlias = tuple[Join, int]

@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
@@ -171,11 +171,6 @@ class StudyScheduler:
         self.unheard: Counter[str] = Counter()
         """In how many games none of a brain's answers could be used."""
 
-    @property
-    def say(self) -> Callable[[str], None]:
-        """Tell people something that is not about games; any thread may call it."""
-        return self._progress.say
-
     def run(self, executor: StudyExecutor) -> None:
         """Have all games played, until that is done or no more can be.
 
@@ -205,7 +200,7 @@ class StudyScheduler:
             return False
         if playing := executor.playing:
             games = counted(playing, "game")
-            self.say(f"{games} under way, Ctrl-C again to stop now: they go on with --resume")
+            self._progress.say(f"{games} under way, Ctrl-C again to stop now: they go on with --resume")
         while executor.playing and self.halted is None:
             self._step(executor)
         return self.halted is None

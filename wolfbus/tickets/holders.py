@@ -121,11 +121,6 @@ class Holder:
         """Its Redis user. A tilde stands in no name, so users of different houses never collide."""
         return f"wolf-{self.service}~{self.house}~{self.name}"
 
-    @property
-    def joins(self) -> bool:
-        """Whether it stands on the moderator's list."""
-        return self.service in JOINING
-
     def rules(self, database: int = 0, *, revoking: bool = False) -> tuple[str, ...]:
         """Return its rights, as words for ``ACL SETUSER`` of Redis 7.0 and newer: nothing more than our client needs.
 

@@ -23,6 +23,7 @@ from wolfbus.errors import BusDown, BusError, ConfigError
 from wolfbus.files.whole_file import OWNER, write_named
 from wolfbus.tickets.holders import (
     ADMINISTRATOR,
+    JOINING,
     OF_AGENDAS,
     OF_HOUSES,
     STUDY,
@@ -116,7 +117,7 @@ class UserAdmin(Closable):
 
     def admit(self, holders: Sequence[Holder]) -> None:
         """Put those of one house that join on the list that a moderator with tickets goes by."""
-        joining = [holder for holder in holders if holder.joins]
+        joining = [holder for holder in holders if holder.service in JOINING]
         if joining:
             house = joining[0].house
             pairs = [word for holder in joining for word in (holder.name, holder.service)]
