@@ -11,8 +11,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +105,9 @@ def seen_in_a_terminal(words: Iterable[str | Path], *, columns: int = 100, keys:
     return code, re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", b"".join(parts).decode())
 
 
-def run_here_while(happens: Callable[[], None], *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run it in this process, while something happens to others."""
+@contextmanager
+def meanwhile(happens: Callable[[], None]) -> Iterator[None]:
+    """Do something in another thread; what fails there fails here."""
     failures: list[BaseException] = []
 
     def happen() -> None:
@@ -117,10 +118,15 @@ def run_here_while(happens: Callable[[], None], *arguments: str | Path) -> subpr
 
     thread = threading.Thread(target=happen)
     thread.start()
-    done = run_here(*arguments)
+    yield
     thread.join()
     assert failures == []
-    return done
+
+
+def run_here_while(happens: Callable[[], None], *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run it in this process, while something happens to others."""
+    with meanwhile(happens):
+        return run_here(*arguments)
 
 
 def begin(

@@ -24,6 +24,7 @@ from tests.study.runs import (
     begin,
     journal_lines,
     manifest,
+    meanwhile,
     run_here,
     run_here_while,
     seen_in_a_terminal,
@@ -243,10 +244,8 @@ def test_a_worker_drops_what_is_no_game_of_the_study_and_tells_the_run(link, red
         wait_until(lambda: link.xlen(GAMES_KEY) == 0)
         link.set(STUDY, "over")
 
-    thread = threading.Thread(target=settled)
-    thread.start()
-    assert run([*WORKER[3:], "--bus", redis_url]) == 0
-    thread.join()
+    with meanwhile(settled):
+        assert run([*WORKER[3:], "--bus", redis_url]) == 0
     # game 1, which is done, was not played a second time
     assert link.xlen(RESULTS) == GAMES + len(NO_GAMES)
     told = resume(out, share)

@@ -14,7 +14,7 @@ from functools import partial
 import pytest
 
 from tests.golden.running import wolfbus as command
-from tests.study.runs import STUDY, assert_like, begin, journal_lines, run_here_while, study_file
+from tests.study.runs import STUDY, assert_like, begin, journal_lines, meanwhile, run_here_while, study_file
 from tests.study.test_shared import AGENDA, ALLOW, KEYS, Workers, has_grown
 from tests.waiting import wait_until
 from wolfbus import cli
@@ -127,10 +127,8 @@ def test_a_worker_whose_agenda_is_lost_for_good_says_so_and_fails(study, out, se
         running.communicate()
         server.command("FLUSHALL")
 
-    thread = threading.Thread(target=lose)
-    thread.start()
-    assert cli.run(["worker", "--bus", url, "--agenda", AGENDA, *ALLOW]) == 1
-    thread.join()
+    with meanwhile(lose):
+        assert cli.run(["worker", "--bus", url, "--agenda", AGENDA, *ALLOW]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == f"wolfbus: {GONE}"
 
 

@@ -8,7 +8,6 @@ import json
 import re
 import signal
 import subprocess
-import threading
 from contextlib import closing
 from functools import partial
 from importlib import resources
@@ -25,6 +24,7 @@ from tests.study.runs import (
     begin,
     journal_lines,
     manifest,
+    meanwhile,
     run_here,
     run_here_while,
     study_file,
@@ -210,10 +210,8 @@ def test_the_lease_of_the_first_worker_holds_for_all(agenda, link, redis_url, ca
         wait_until(lambda: link.xlen(KEYS[3]) == 3)
         link.set(KEYS[-1], "over")
 
-    thread = threading.Thread(target=end)
-    thread.start()
-    assert run(["worker", "--bus", redis_url, "--agenda", AGENDA, "--lease", "0.1", *ALLOW]) == 0
-    thread.join()
+    with meanwhile(end):
+        assert run(["worker", "--bus", redis_url, "--agenda", AGENDA, "--lease", "0.1", *ALLOW]) == 0
     line = f"wolfbus: --lease 0.1 does not hold: agenda {AGENDA} has a lease of 1 s, as its first worker said"
     assert capsys.readouterr().err.splitlines()[0] == line
 
