@@ -164,10 +164,11 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 
 def without_times(loaded: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest without what may differ between two runs of one study: times, a commit made meanwhile, and
-    hashes over records, in which times stand.
+    """Return a manifest without what may differ between two runs of one study: times, a commit made meanwhile or a
+    file that was edited, and hashes over records, in which times stand.
     """
-    loaded = {name: value for name, value in loaded.items() if name not in {"created", "updated", "git", "study_hash"}}
+    differing = {"created", "updated", "git", "continued_with", "study_hash"}
+    loaded = {name: value for name, value in loaded.items() if name not in differing}
     loaded["games"] = [
         {name: value for name, value in game.items() if name not in {"seconds", "head"}} for game in loaded["games"]
     ]
