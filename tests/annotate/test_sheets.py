@@ -142,7 +142,7 @@ def test_a_row_twice_and_a_record_that_changed_since_are_refused(place):
     save(place, rows)
     for name in ("study.json", "journal.jsonl"):
         (place.folder / "study" / name).unlink()
-    for record in (place.folder / "study" / "records").glob("*.ndjson"):
+    for record in sorted((place.folder / "study" / "records").glob("*.ndjson"))[1:]:
         record.write_bytes(b"".join(record.read_bytes().splitlines(keepends=True)[:-1]))
     said = place.annotate("--import", "filled.csv", "--rater", "anna")
     assert said.code == 2
