@@ -43,11 +43,6 @@ class Message:
     content: str
     prefix_length: int = 0
 
-    @property
-    def kept(self) -> int:
-        """`prefix_length` by its earlier name, which providers of users may know."""
-        return self.prefix_length
-
 
 @dataclass(frozen=True, slots=True)
 class Form:

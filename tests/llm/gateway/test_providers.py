@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from players.llm.provider import Endpoint, Message, Model
+from players.llm.provider import Endpoint, Model
 from tests.llm.whole.playing import played, readings
 from wolfbus.errors import PlayerError
 
@@ -23,10 +23,6 @@ def test_a_provider_is_one_file_and_its_name_in_the_settings(make_gateway: MakeG
     assert came.parameters["structured"] == "text"
     failed = asking.one(question(model, ""))
     assert (failed.text, failed.error, failed.attempts) == (None, "toy://parrot: there is nothing to repeat", 1)
-
-
-def test_a_provider_of_users_finds_what_it_knows_by_an_earlier_name() -> None:
-    assert Message("user", "Pretty bird!", prefix_length=6).kept == 6
 
 
 @pytest.mark.parametrize("name", ["nothing", "tests.llm.gateway.nothing", "nothing.at.all"])
