@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from wolfbus.files.package_data import PackageData, read_data
@@ -24,31 +25,31 @@ class _Prose(PackageData):
     parts: dict[str, str]
 
 
-_PROSE: Final = read_data("wolfbus.reading", "prose", _Prose)
+@cache
+def _prose() -> dict[str, re.Pattern[str]]:
+    """Return the expressions by name, compiled when words come that are no JSON: most games have none."""
+    prose = read_data("wolfbus.reading", "prose", _Prose)
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        for name, part in prose.parts.items():
+            pattern = pattern.replace(f"{{{name}}}", part)
+        return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
+
+    patterns: dict[str, str] = prose.model_dump(exclude={"parts"})
+    return {"apology": compiled("{apology}[.!。]*"), **{name: compiled(words) for name, words in patterns.items()}}
 
 
-def _verbose(pattern: str) -> re.Pattern[str]:
-    for name, part in _PROSE.parts.items():
-        pattern = pattern.replace(f"{{{name}}}", part)
-    return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
-
-
-_APOLOGY: Final = _verbose("{apology}[.!。]*")
-_SENTENCE: Final = _verbose(_PROSE.sentence)
-_OUTAGE: Final = _verbose(_PROSE.outage)
-_OF_THE_GAME: Final = _verbose(_PROSE.of_the_game)
-_REFUSAL: Final = _verbose(_PROSE.refusing)
 _END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 
 
 def is_outage(text: str) -> bool:
     """Return whether a text begins as the error of a proxy or a provider does."""
-    return _OUTAGE.match(text) is not None
+    return _prose()["outage"].match(text) is not None
 
 
 def holds_refusing_words(text: str) -> bool:
     """Return whether models refuse with words that stand near the beginning of a text."""
-    return _REFUSAL.search(text[:_SEARCHED]) is not None
+    return _prose()["refusing"].search(text[:_SEARCHED]) is not None
 
 
 def is_refusal(text: str, names: Sequence[str] = ()) -> bool:
@@ -67,7 +68,8 @@ def is_refusal(text: str, names: Sequence[str] = ()) -> bool:
     if any(re.search(rf"\b{re.escape(name)}\b", plain, re.IGNORECASE) for name in names):
         return False
     first, *others = _END.split(plain)
-    if others and _APOLOGY.fullmatch(first):
+    prose = _prose()
+    if others and prose["apology"].fullmatch(first):
         first = others[0]
         others = others[1:]
-    return _SENTENCE.fullmatch(first) is not None and not _OF_THE_GAME.search(" ".join(others))
+    return prose["sentence"].fullmatch(first) is not None and not prose["of_the_game"].search(" ".join(others))
