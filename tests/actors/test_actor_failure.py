@@ -49,6 +49,15 @@ def test_an_exception_under_tell_ends_the_actor_by_on_failure_and_not_on_stop(st
     assert ActorRegistry.get_by_urn(ref.actor_urn) is None
 
 
+def test_an_exception_under_ask_goes_to_the_asker_and_the_actor_lives_on(start):
+    hooks = []
+    ref = start(Fragile, hooks)
+    with pytest.raises(ValueError, match="under ask"):
+        ref.ask(ValueError("under ask"), timeout=WAIT)
+    assert ref.ask("still here", timeout=WAIT) == "still here"
+    assert hooks == []
+
+
 def test_mail_behind_a_fatal_message_is_answered_with_actor_dead(start):
     gate = threading.Event()
     ref = start(Fragile)
@@ -112,6 +121,22 @@ def test_what_escapes_pykkas_loop_ends_the_actor_and_not_the_thread(pool, hook):
     assert bystander.ask("fine", timeout=WAIT) == "fine"
     assert ActorRegistry.get_all() == [bystander]
     assert pool_threads(pool) == threads
+
+
+def test_an_answer_that_somebody_else_gave_ends_the_actor_and_not_the_thread(one_thread):
+    gate = threading.Event()
+    victim, bystander = Fragile.start_in(one_thread), Fragile.start_in(one_thread)
+    threads = pool_threads(one_thread)
+    victim.tell(gate.wait)
+    stolen = victim.ask("question", block=False)
+    behind = victim.ask("another", block=False)
+    stolen.set("not the actor's answer")
+    gate.set()
+    with pytest.raises(ActorDeadError):
+        behind.get(timeout=WAIT)
+    assert bystander.ask("fine", timeout=WAIT) == "fine"
+    assert not victim.is_alive()
+    assert pool_threads(one_thread) == threads
 
 
 def test_what_escapes_the_loop_is_an_error_of_its_actor(pool, log):

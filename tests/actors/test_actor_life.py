@@ -5,7 +5,7 @@ import weakref
 from typing import Any
 
 import pytest
-from pykka import ActorDeadError
+from pykka import ActorDeadError, Timeout
 
 from tests.waiting import PATIENCE_S
 from wolfbus.actors import PooledActor
@@ -57,6 +57,19 @@ def test_what_an_actor_tells_itself_in_its_constructor_arrives_after_on_start(st
     ref = start(Early, diary)
     ref.stop()
     assert diary == ["start", "told in the constructor", "stop"]
+
+
+def test_an_answer_may_come_after_its_asker_gave_up(start):
+    gate = threading.Event()
+    ref = start(Diarist)
+    ref.tell(gate.wait)
+    future = ref.ask("slow", block=False)
+    with pytest.raises(Timeout):
+        future.get(timeout=0)
+    with pytest.raises(Timeout):
+        ref.ask("slower", timeout=0.001)
+    gate.set()
+    assert future.get(timeout=WAIT) == "slow"
 
 
 def test_a_dead_actor_is_told_and_asked_nothing(start):

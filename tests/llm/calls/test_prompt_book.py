@@ -26,11 +26,13 @@ def call_with(*heads: int) -> ModelCall:
 
 
 def test_chains_follow_each_other_and_text_of_one_role_is_one_message():
-    spoken = piece("user", "Ada: hello. ", after=0)
     book = book_of(
-        piece("system", RULES), spoken, piece("user", "You are Wim. "), piece("user", "Bid."),
+        piece("system", RULES),
+        piece("user", "Ada: hello. ", after=0),
+        piece("user", "You are Wim. "),
+        piece("user", "Bid."),
         piece("user", "Wim: indeed. ", after=1),
-    )  # fmt: skip
+    )
     assert book.messages(call_with(4, 2, 3)) == [
         ("system", RULES),
         ("user", "Ada: hello. Wim: indeed. You are Wim. Bid."),

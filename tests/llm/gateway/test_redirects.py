@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from click.testing import CliRunner
+
+from wolfbus.cli import cli
+from wolfbus.errors import PlayerError
 
 from .conftest import KEY, Asking, MakeGateway, model_at, question
 from .server import ScriptedServer, Step, reply
@@ -65,3 +71,14 @@ def test_only_the_origin_that_is_named_may_be_redirected_to(
     came = asking.one(question(model_at(server, endpoint={"follow_redirects": origin(other)})))
     assert f"redirects to another origin, {origin(elsewhere)}, " in str(came.error)
     assert elsewhere.paths == []
+
+
+def test_a_game_whose_model_server_redirects_is_not_begun(
+    server: ScriptedServer, elsewhere: ScriptedServer, tmp_path: Path
+) -> None:
+    server.plan(default=to(f"{elsewhere.url}/chat/completions"))
+    arguments = ["play", "--players", f"llm:tiny@{server.url}*8", "--out", str(tmp_path), "--quiet"]
+    came = CliRunner().invoke(cli, arguments)
+    assert isinstance(came.exception, PlayerError)
+    assert f'follow_redirects = "{origin(elsewhere)}"' in str(came.exception)
+    assert (elsewhere.paths, list(tmp_path.iterdir())) == ([], [])

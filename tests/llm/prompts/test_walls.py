@@ -58,7 +58,7 @@ def test_no_prompt_holds_the_seed_an_id_or_a_hash(game):
         assert not re.search(r"[0-9a-f]{16}", text)
 
 
-@pytest.mark.parametrize("name", ["paper", "compact"])
+@pytest.mark.parametrize("name", ["paper", "big", "compact"])
 def test_prompts_do_not_change_with_what_other_seats_keep_to_themselves(name):
     config = CONFIGS[name].model_copy(update={"max_rounds": 2})
 
