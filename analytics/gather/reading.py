@@ -86,6 +86,13 @@ class Criteria:
     prover: Callable[[], Prover] | None = None
 
 
+def is_unfinished(note: FileNote, rows: GameRows | None) -> bool:
+    """Return whether a game has a record that does not end: gone on with, it would be another record, and what was said
+    of this one would be of none.
+    """
+    return rows is not None and not rows.finished and not note.published
+
+
 def read_game(
     source: Source,
     criteria: Criteria,

@@ -106,11 +106,10 @@ GROUNDS: Final[Mapping[str, tuple[pl.Expr, pl.Expr]]] = {
     "same_label": (_CHECKED & _LABELLED, _LABEL),
 }
 """Other grounds than the self-label of every statement that has one: of which statements, and which of these are
-deceptive. ``clean``: only judgements and self-labels that
-were accepted as they stood. ``role``: what Werewolves say against what the others say. ``lies``: lies against all other
-statements with a checkable claim; ``of_intent``: lies against honest mistakes; ``of_falsehood``: both against
-statements whose checkable claims are all true. Those of ``same``: of the very same judgements, of statements with a
-checkable claim and with a label that counts."""
+deceptive. ``clean``: only judgements and self-labels that were accepted as they stood. ``role``: what Werewolves say
+against what the others say. ``lies``: lies against all other statements with a checkable claim; ``of_intent``: lies
+against honest mistakes; ``of_falsehood``: both against statements whose checkable claims are all true. Those of
+``same``: of the very same judgements, of statements with a checkable claim and with a label that counts."""
 
 
 def _on_ground(ground: str, scope: Scope) -> Iterator[Sums]:

@@ -78,11 +78,10 @@ class ForkSet:
             group: whose statements count, by `AXES`; all unless given.
         """
         chosen = self.forks.filter(**(group or {})).filter(pl.col(outcome).is_not_null())
-        keep, other = (
-            chosen.filter(arm=name).select("unit", *_STATEMENT, "k", pl.col(outcome).cast(pl.Float64).alias(alias))
-            for name, alias in ((KEEP, "lie"), (arm, "other"))
-        )
-        means = keep.join(other.drop("unit"), on=[*_STATEMENT, "k"]).select("unit", *_STATEMENT, "k", value=of)
+        value = pl.col(outcome).cast(pl.Float64)
+        keep = chosen.filter(arm=KEEP).select("unit", *_STATEMENT, "k", lie=value)
+        other = chosen.filter(arm=arm).select(*_STATEMENT, "k", other=value)
+        means = keep.join(other, on=[*_STATEMENT, "k"]).select("unit", *_STATEMENT, "k", value=of)
         means = _mean_by(_mean_by(means, "unit", *_STATEMENT, "k"), "unit", *_STATEMENT)
         by_unit = _mean_by(_mean_by(means, "unit", "parent"), "unit")
         values = np.full(self.units, np.nan)
@@ -156,8 +155,10 @@ def forks(study: Study, results: Results) -> Result:
     (by arm) hold differences alone; they are exploratory.
     """
     fork_data = fork_set(study)
-    keep, honest = (fork_data.forks.filter(arm=arm).select(*_STATEMENT, "k").unique() for arm in (KEEP, HONEST))
-    keeps, pairs = len(keep), len(keep.join(honest, on=[*_STATEMENT, "k"], how="semi"))
+    keep = fork_data.forks.filter(arm=KEEP).select(*_STATEMENT, "k").unique()
+    honest = fork_data.forks.filter(arm=HONEST)
+    keeps = len(keep)
+    pairs = len(keep.join(honest, on=[*_STATEMENT, "k"], how="semi"))
     return {
         "statements": fork_data.statements,
         "forks": len(fork_data.forks),

@@ -91,7 +91,7 @@ class Verifier:
         elif isinstance(event, Stopped):
             self.stopped = event.reason
         elif isinstance(event, Rejected | PromptAddition | ModelCall):
-            # they stand beside the game; but prompt text must be what its name says, and calls name what is there
+            # they stand beside the game; but prompt text and calls must name what is there
             self._segments.check(event, line)
         elif self._expected:
             expected = self._expected.popleft()

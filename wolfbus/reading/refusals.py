@@ -26,17 +26,16 @@ class _Prose(PackageData):
 
 
 @cache
-def _prose() -> dict[str, re.Pattern[str]]:
-    """Return the expressions by name, compiled when words come that are no JSON: most games have none."""
-    prose = read_data("wolfbus.reading", "prose", _Prose)
+def _prose() -> _Prose:
+    return read_data("wolfbus.reading", "prose", _Prose)
 
-    def compiled(pattern: str) -> re.Pattern[str]:
-        for name, part in prose.parts.items():
-            pattern = pattern.replace(f"{{{name}}}", part)
-        return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
 
-    patterns: dict[str, str] = prose.model_dump(exclude={"parts"})
-    return {"apology": compiled("{apology}[.!。]*"), **{name: compiled(words) for name, words in patterns.items()}}
+@cache
+def _verbose(pattern: str) -> re.Pattern[str]:
+    """Return a pattern with the parts that it names, compiled when it is first asked for: many commands never do."""
+    for name, part in _prose().parts.items():
+        pattern = pattern.replace(f"{{{name}}}", part)
+    return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
 
 
 _END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
@@ -44,12 +43,12 @@ _END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 
 def is_outage(text: str) -> bool:
     """Return whether a text begins as the error of a proxy or a provider does."""
-    return _prose()["outage"].match(text) is not None
+    return _verbose(_prose().outage).match(text) is not None
 
 
 def holds_refusing_words(text: str) -> bool:
     """Return whether models refuse with words that stand near the beginning of a text."""
-    return _prose()["refusing"].search(text[:_SEARCHED]) is not None
+    return _verbose(_prose().refusing).search(text[:_SEARCHED]) is not None
 
 
 def is_refusal(text: str, names: Sequence[str] = ()) -> bool:
@@ -68,8 +67,9 @@ def is_refusal(text: str, names: Sequence[str] = ()) -> bool:
     if any(re.search(rf"\b{re.escape(name)}\b", plain, re.IGNORECASE) for name in names):
         return False
     first, *others = _END.split(plain)
-    prose = _prose()
-    if others and prose["apology"].fullmatch(first):
+    if others and _verbose("{apology}[.!。]*").fullmatch(first):
         first = others[0]
         others = others[1:]
-    return prose["sentence"].fullmatch(first) is not None and not prose["of_the_game"].search(" ".join(others))
+    if _verbose(_prose().sentence).fullmatch(first) is None:
+        return False
+    return not _verbose(_prose().of_the_game).search(" ".join(others))

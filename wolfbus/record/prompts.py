@@ -47,11 +47,14 @@ class SegmentCheck:
                 self._check_chain(chain, line)
         elif event.type == "model_call":
             for number in event.prompt:
-                if number >= self._count:
-                    raise RecordError(f"a model call names segment {number}, which is not there", line)
+                self._check_named(number, line)
             if event.like is not None and event.like > self._calls:
                 raise RecordError(f"a model call is like call {event.like}, which is not there", line)
             self._calls += 1
+
+    def _check_named(self, number: int, line: int | None) -> None:
+        if number >= self._count:
+            raise RecordError(f"a model call names segment {number}, which is not there", line)
 
     def _check_chain(self, chain: ChainAddition, line: int | None) -> None:
         if chain.after is not None and chain.after >= self._count:
@@ -84,7 +87,7 @@ class PromptBook(SegmentCheck):
         """Take in the next event; see `SegmentCheck.check`.
 
         Raises:
-            RecordError: with `line`, if prompt text or a call is not what it claims to be.
+            RecordError: with `line`, if prompt text or a call refers to what is not there.
         """
         self.check(event, line)
         if event.type == "prompt_text":
@@ -124,8 +127,7 @@ class PromptBook(SegmentCheck):
                 after = len(self._pieces) - 1
 
     def _chain(self, head: int, line: int | None) -> Iterator[PromptPiece]:
-        if head >= len(self._pieces):
-            raise RecordError(f"a model call names segment {head}, which is not there", line)
+        self._check_named(head, line)
         chain: list[PromptPiece] = []
         number: int | None = head
         while number is not None:

@@ -19,6 +19,7 @@ from analytics.annotations.file import (
 from analytics.annotations.lines import PromptMark
 from analytics.annotations.passages import passages_of
 from analytics.gather import FileNote, each_game
+from analytics.gather.reading import is_unfinished
 from players.llm.inquiry import Reply
 from players.llm.reader import Reader, prompt_mark
 from wolfbus.errors import ConfigError
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
 
 def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote], int]:
     """Return the statements of a study, or of any folder of records or logs; the files with which something is wrong;
-    and how many games were left out because their records do not end: one that is gone on with would be another record,
-    whose annotations are of the one before.
+    and how many games were left out because they have not ended.
 
     Raises:
         RecordError: there is nothing to read; or annotations that are there are of other records.
@@ -45,7 +45,7 @@ def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote], int]:
     problems: list[FileNote] = []
     unfinished = 0
     for note, rows in each_game([folder], keep_text=True):
-        if rows is not None and not rows.finished and not note.published:
+        if is_unfinished(note, rows):
             unfinished += 1
             continue
         if note.problem is not None:

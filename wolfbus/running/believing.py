@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from analytics.annotations.beliefs import FILE, AskedModel, Belief, BeliefHeader, beliefs_beside, read_beliefs
 from analytics.annotations.lines import Appender, PromptMark
 from analytics.gather import Criteria, FileNote, Source, collect
-from analytics.gather.reading import read_game
+from analytics.gather.reading import is_unfinished, read_game
 from players.llm.beliefs import Inquiry, Interview, ask, prompt_mark
 from players.llm.inquiry import Reply
 from players.llm.settings import Model, model_of
@@ -94,8 +94,7 @@ class BeliefRun(AskingRun):
         """
         for source in collect([self.folder]).files:
             note, rows = read_game(source, Criteria(), digest=False)
-            if rows is not None and not rows.finished and source.kind == "record":
-                # it may be gone on with, and its record would be another one then
+            if is_unfinished(note, rows):
                 self.unfinished += 1
                 continue
             if note.problem is not None:

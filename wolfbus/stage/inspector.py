@@ -89,7 +89,7 @@ def exchanges(records: Sequence[Recorded]) -> dict[int, dict[str, Any]]:
     """Return all model calls of a record by their lines, each with its prompt in pieces, as a page shows them.
 
     Raises:
-        RecordError: a prompt is not in the record, or not what its hash says.
+        RecordError: a prompt is not in the record.
     """
     calls = calls_of(records)
     book = PromptBook()

@@ -29,12 +29,13 @@ def ladder(findings: Result, context: Context) -> Section:
         for agent, row in agents.items()
     }
     sway = findings.get("sway") or {}
-    return Section("ladder", "What could be known", (
+    blocks = (
         plain(phrase("ladder/intro")),
         table("ladder/rungs", findings, context, lines=lines),
         table("ladder/claims-used", findings, context, rows=of_agents),
         table("ladder/sway", findings, context, lines=_changes(sway, is_known=bool(sway))),
-    ))  # fmt: skip
+    )
+    return Section("ladder", "What could be known", blocks)
 
 
 def beliefs(findings: Result, context: Context) -> Section:
@@ -54,12 +55,13 @@ def beliefs(findings: Result, context: Context) -> Section:
     agents = [Line(Cell(context.name(agent)), row) for agent, row in data["by_agent"].items()]
     agents.append(Line(Cell("All"), data["overall"], total=True))
     changes = _changes(swings, is_known=bool(swings["overall"]["vote_swing"]["n"]))
-    return Section("beliefs", "Beliefs, asked outright", (
+    blocks = (
         plain(phrase("beliefs/intro")),
         table("beliefs/scores", findings, context, lines=scored),
         table("beliefs/agents", findings, context, lines=agents),
         table("beliefs/swings", findings, context, lines=changes),
-    ))  # fmt: skip
+    )
+    return Section("beliefs", "Beliefs, asked outright", blocks)
 
 
 def _changes(changes: Result, *, is_known: bool) -> Iterator[Line]:

@@ -203,7 +203,7 @@ def exchange_at(records: Sequence[Recorded], line: int) -> Exchange:
 
     Raises:
         ConfigError: there is no such line, or it holds something else; the message names what.
-        RecordError: the prompt's text is not in the record, or is not what its hash says.
+        RecordError: the prompt's text is not in the record.
     """
     if not 1 <= line <= len(records):
         raise ConfigError(f"--prompt {line}: the record has {len(records)} readable lines")
