@@ -174,6 +174,11 @@ def test_a_scripted_game_loads_neither_scikit_learn_nor_openai_nor_redis(tmp_pat
     assert not heavy & {"sklearn", "openai", "redis", "scipy", *LATER}
 
 
+def test_the_client_of_models_is_loaded_as_their_settings_are_checked_and_takes_nothing_of_the_first_answer_s_time():
+    checked = "with BrainContext() as brains: brains.check(['llm:m@http://127.0.0.1:9/v1'])"
+    assert "openai" in loaded(f"from players.spec import BrainContext\n{checked}")
+
+
 def test_help_costs_little_more_than_loading_click_does():
     helped, loaded_click = [], []
     for _ in range(5):

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import replace
-from importlib import import_module
 from typing import Any, Final
 
 from players.llm.accounts import Accounts, cost_of
@@ -105,7 +104,6 @@ class Gateway:
 
         On a gateway that is closed, nothing begins and nothing is returned.
         """
-        self._import_client()
         return self._loop.start(jobs)
 
     async def complete(self, question: ModelQuestion) -> Completion:
@@ -198,7 +196,6 @@ class Gateway:
             return
         models = list(models)
         self.check(models)
-        self._import_client()
         self._loop.run(self._probe(models, patience_s))
 
     def speed(self, model: Model) -> Speed | None:
@@ -339,11 +336,6 @@ class Gateway:
                 self._fatal(error)
             except Exception:
                 logger.exception("ending the games failed")
-
-    def _import_client(self) -> None:
-        """Import the client library here, once: it takes half a second, for which the loop would stand still."""
-        if self._providers is open_provider and not self._plays:
-            import_module("openai")
 
     async def _close_servers(self) -> None:
         for server in self._servers.values():

@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -371,7 +372,11 @@ def _open(url: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
 
 def open_provider(endpoint: Endpoint, keys: Keys) -> OpenAIProvider:
     """Return the provider of an endpoint; see `players.llm.provider`."""
-    return OpenAIProvider(endpoint, keys)
+    provider = OpenAIProvider(endpoint, keys)
+    # models are looked at before their games: imported with the first request, the library would take up to two seconds
+    # of what a seat has for its answer
+    import_module("openai")
+    return provider
 
 
 @cache
