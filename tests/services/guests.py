@@ -172,8 +172,9 @@ class Guest:
         self.inbox.put(message)
         if isinstance(message, RollCall):
             self.join()
-        elif isinstance(message, Welcome) and self._beats_as_asked:
-            self._heartbeat = message.again_s
+        elif self._beats_as_asked and isinstance(message, Welcome | Goodbye):
+            # of a house that closed nobody would read it
+            self._heartbeat = message.again_s if isinstance(message, Welcome) else None
 
     def _play(self, delivery: Delivery) -> None:
         self.deliveries.append(delivery)

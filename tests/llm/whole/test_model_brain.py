@@ -251,7 +251,7 @@ def test_a_model_that_is_slower_than_the_grace_wakes_its_seat(tmp_path: Path) ->
             absent_grace=0.01,
             max_rounds=2,
             deadlines=dict.fromkeys(Deadlines.model_fields, 0.5),
-            spoilt=True,
+            spoilt_above=1.0,
         )
     assert proof.of("absent")
     assert proof.of("returned")
