@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 
 from analytics import Result
@@ -247,6 +246,8 @@ def _isotonic(rows: Scored) -> Result:
     """Return the map of least squared error among those that never fall, drawn on as straight lines between the
     suspicions that it was fitted to.
     """
+    from scipy.optimize import isotonic_regression
+
     counts = rows.counts.sum(axis=0)
     level = np.clip(isotonic_regression(rows.counts[1] / counts, weights=counts.astype(np.float64)).x, 0.0, 1.0)
     # within a level stretch only its ends matter

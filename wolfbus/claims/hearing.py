@@ -94,10 +94,14 @@ class StatedClaims:
         return {names[ord(match[1] or match[2]) - FIRST_MARK] for match in chain.from_iterable(matches)}
 
 
+@lru_cache(maxsize=4096)
 def _parse(
     text: str, speaker: SeatName, names: tuple[SeatName, ...]
 ) -> tuple[tuple[FoundClaim, ...], tuple[SeatName, ...]]:
-    """Return what is found in the words, and the names in the order that its places are of."""
+    """Return what is found in the words, and the names in the order that its places are of.
+
+    It is kept: scripts, and small models, write the same thought again and again.
+    """
     lower = text.lower()
     words, seats = plain(text, names, speaker)
     if len(seats) < 2 and not any(hint in lower for hint in _HINTS):

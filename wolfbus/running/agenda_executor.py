@@ -23,7 +23,6 @@ from wolfbus.study.agenda import AGENDA_GONE, FinishedGame
 from wolfbus.study.folder import ASIDE, set_aside
 from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.redis_agenda import RedisAgenda
 from wolfbus.study.scheduler import KEPT_S, Halt, StudyExecutor, StudyNews
 
 if TYPE_CHECKING:
@@ -112,6 +111,8 @@ class AgendaExecutor(StudyExecutor):
         self._uncollected: list[tuple[str, FinishedGame]] = []
         self._ended = threading.Event()
         self._spent = before
+        from wolfbus.study.redis_agenda import RedisAgenda
+
         with contextlib.ExitStack() as stack:
             self._bus = stack.enter_context(contextlib.closing(open_bus(url)))
             self._agenda = stack.enter_context(contextlib.closing(RedisAgenda(url, name, lease_s)))

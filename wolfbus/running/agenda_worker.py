@@ -17,7 +17,6 @@ from wolfbus.errors import BudgetSpent, BusError, ConfigError, GivenUp, ModelHal
 from wolfbus.game.config import GameConfig
 from wolfbus.running.agenda_bus import AgendaBus
 from wolfbus.running.earlier import EarlierPlay
-from wolfbus.running.forking import ForkMaker, ReadyFork
 from wolfbus.running.house import EmbeddedHouse, Game
 from wolfbus.running.results import ended_result, failed_result, head_of
 from wolfbus.service.lifecycle import drain
@@ -30,6 +29,7 @@ from wolfbus.study.scheduler import KEPT_S, Halt
 
 if TYPE_CHECKING:
     from players.spec import BrainContext
+    from wolfbus.running.forking import ForkMaker, ReadyFork
     from wolfbus.service.lifecycle import Stopping
 
 logger = logging.getLogger(__name__)
@@ -335,6 +335,8 @@ class AgendaWorker:
     def _make_fork(self, claimed: ClaimedGame) -> None:
         """Make a fork ready in a thread of its own, for somebody may have to be asked what is said in it."""
         if self._forks is None:
+            from wolfbus.running.forking import ForkMaker
+
             self._forks = ForkMaker(self._brain_context)
         game = claimed.game
         if game.fork is not None:

@@ -28,7 +28,6 @@ from wolfbus.running.loading import study_of_text
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.redis import shut_down
 from wolfbus.study.journal import CallsSoFar
-from wolfbus.study.redis_agenda import RedisAgenda
 
 if TYPE_CHECKING:
     from players.spec import BrainContext
@@ -120,6 +119,8 @@ def _end_with_parent(server: str) -> None:
 
 
 def _play(settings: ChildSettings, stopping: Stopping) -> None:
+    from wolfbus.study.redis_agenda import RedisAgenda
+
     with contextlib.closing(RedisAgenda(settings.server, AGENDA)) as agenda:
         plan = study_of_text(agenda.study() or "", "the run").plan()
         agenda.planned = plan.game

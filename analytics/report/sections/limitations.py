@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from analytics import Result, look
 from analytics.metrics.agreement import agreement_sentence
@@ -64,8 +64,8 @@ def smallest_difference(difference: Mapping[str, Any]) -> float | None:
     low, high = difference.get("low"), difference.get("high")
     if low is None or high is None:
         return None
-    error = (high - low) / (2 * norm.ppf(0.975))
-    return float((norm.ppf(1 - ALPHA / 2) + norm.ppf(_POWER)) * error)
+    error = (high - low) / (2 * ndtri(0.975))
+    return float((ndtri(1 - ALPHA / 2) + ndtri(_POWER)) * error)
 
 
 def _labels(findings: Result) -> Iterator[str]:
