@@ -31,8 +31,8 @@ design = "fixed"
 players = "scripted*4,tests.study.brains:Absent"
 [rules]
 {RULES}absent_grace = 0.0
-deadlines = {{ bid = 0.05, speak = 0.05, assess_own = 0.05, assess_other = 0.05, vote = 0.05, kill = 0.05, \
-inspect = 0.05 }}
+deadlines = {{ bid = 1.0, speak = 1.0, assess_own = 1.0, assess_other = 1.0, vote = 1.0, kill = 1.0, \
+inspect = 1.0 }}
 """
 
 
