@@ -92,7 +92,8 @@ def hostile(seed: str) -> tuple[Recorded, ...]:
         draws = random.Random(f"{seed} {question}")
         words = draws.choice(HOSTILE)
         if question.kind == "speak":
-            return Speech(text=words if words.strip() else HOSTILE[0])
+            # each in its turn, so that in two days all are said but the last, which is no statement
+            return Speech(text=HOSTILE[(6 * question.round + question.turn) % (len(HOSTILE) - 1)])
         if question.kind == "vote":
             return Ballot(target=draws.choice(question.legal), reason=words)
         if question.kind == "whisper":
@@ -101,7 +102,7 @@ def hostile(seed: str) -> tuple[Recorded, ...]:
             return Judgement(deceptive=True, suspicion=1.0, confidence=1.0, kind=KINDS[True], reasoning=words)
         return None
 
-    named = GameConfig(names=HOSTILE_NAMES, bid_max=1000)
+    named = GameConfig(names=HOSTILE_NAMES, bid_max=1000, max_rounds=2)
     opened, *rest = play(named, f"{seed}{HOSTILE[0]}{HOSTILE[1]}", answer).events
     seats = tuple(seat.model_copy(update={"brain": HOSTILE[0], "agent": HOSTILE[3]}) for seat in opened.seats)
     return tuple(recorded([opened.model_copy(update={"version": HOSTILE[2], "seats": seats}), *rest]))

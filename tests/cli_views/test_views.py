@@ -31,9 +31,8 @@ from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Absent, Rejected, Returned, Stopped
 
 REASON = "the budget of $1 is spent"
-CUT = max(at for at, entry in enumerate(lively("1")) if entry.event.type == "exile")
-"""Lines of a record that ends when a day is over, but for its vote."""
-ROUND = lively("1")[CUT].event.round
+CUTS = {entry.event.round: at for at, entry in enumerate(lively("1")) if entry.event.type == "exile"}
+"""By day: lines of a record that ends when it is over, but for its vote."""
 PLAYED_BACK = ("--speed", "1000000", "--plain")
 
 
@@ -44,7 +43,9 @@ def test_whatever_is_said_no_view_is_wide_long_or_dangerous(replay: Replay):
     assert max(map(len, plain)) < 800
     assert len(ending) <= 30
     pages = [("--until", "60"), ("--until", str(len(hostile("1")))), ("--until", "200")]
-    pages += [("--as", name) for name in HOSTILE_NAMES] + [("--as", HOSTILE_NAMES[0], "--until", "60")]
+    # a seat of each role; every page has all names
+    seats = {seat.role: seat.name for seat in hostile("1")[0].event.seats}.values()
+    pages += [("--as", name) for name in seats] + [("--as", HOSTILE_NAMES[0], "--until", "60")]
     paged = [line for words in pages for line in replay("hostile", *words).out.splitlines()]
     assert len(paged) > 300
     assert max(map(len, paged)) <= 110
@@ -88,23 +89,24 @@ def test_a_record_with_holes_is_shown_as_far_as_it_goes(tmp_path: Path):
         assert "</html>" in (tmp_path / "holes.html").read_text("utf-8")[-20:]
 
 
-@pytest.mark.parametrize("reason", [REASON, *HOSTILE])
-def test_a_game_that_was_broken_off_says_so_and_why_and_waits_for_nobody(replay: Replay, reason: str):
-    cut = recorded([*(entry.event for entry in lively("1")[:CUT]), Stopped(reason=reason)])
-    result, page = replay(cut, *PLAYED_BACK), replay(cut, "--until", str(CUT + 1)).out.splitlines()
+@pytest.mark.parametrize(("reason", "day"), [(REASON, 3), *((words, 1) for words in HOSTILE)])
+def test_a_game_that_was_broken_off_says_so_and_why_and_waits_for_nobody(replay: Replay, reason: str, day: int):
+    at = CUTS[day]
+    cut = recorded([*(entry.event for entry in lively("1")[:at]), Stopped(reason=reason)])
+    result, page = replay(cut, *PLAYED_BACK), replay(cut, "--until", str(at + 1)).out.splitlines()
     plain, live = result.err.splitlines(), drawn(cut)
     assert result.code == 1
     assert all(is_harmless(line) for line in (*plain, *page, *live, *result.out.splitlines()))
-    assert page[1].startswith(f"broken off in round {ROUND} · ")
+    assert page[1].startswith(f"broken off in round {day} · ")
     assert not any("waiting for" in line for line in page)
-    assert result.out.startswith(f"THE GAME WAS BROKEN OFF in round {ROUND}")
+    assert result.out.startswith(f"THE GAME WAS BROKEN OFF in round {day}")
     if reason == REASON:
         assert plain[-3] == f"stopped      the game was broken off: {REASON}"
         assert " answers: " in plain[-2]
-        assert f"line {CUT + 1}: the game was stopped before its end: {REASON}" in plain[-1]
+        assert f"line {at + 1}: the game was stopped before its end: {REASON}" in plain[-1]
         assert any(f"The game was broken off: {REASON}" in line for line in live)
         assert f"  stopped  the game was broken off: {REASON}" in page
-        assert result.out.startswith(f"THE GAME WAS BROKEN OFF in round {ROUND}: {REASON}")
+        assert result.out.startswith(f"THE GAME WAS BROKEN OFF in round {day}: {REASON}")
 
 
 def test_of_a_day_that_was_broken_off_its_lies_are_told(replay: Replay):
