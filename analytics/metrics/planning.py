@@ -66,11 +66,12 @@ class Pilot:
         generator = np.random.default_rng([SEED, blocks])
         signs = generator.choice(np.array([-1.0, 1.0]), size=(_FLIPS, blocks))
         signs[0] = 1
+        quantile = float(t.ppf(0.975, blocks - 1)) / np.sqrt(blocks - 1)
         stated = 0
         for _ in range(STUDIES):
             parts = self.deviations[:, generator.integers(0, self.deviations.shape[1], blocks)]
             parts[0] += difference
-            stated += _states(parts, signs, difference)
+            stated += _states(parts, signs, difference, quantile)
         return stated / STUDIES
 
     def curve(self, difference: float, power: float = POWER) -> Iterator[tuple[int, float]]:
@@ -136,14 +137,15 @@ def pilot_of(study: Study, metric: str, primary: Sequence[str]) -> Pilot:
     return Pilot(metric, "points" if unit == "share" else unit, deviations * wider, study.games / study.blocks)
 
 
-def _states(parts: Array, signs: Array, difference: float) -> bool:
-    """Return whether a report of these blocks states the first metric's difference."""
-    mean, count = parts[0].mean(), parts.shape[1]
-    half = t.ppf(0.975, count - 1) * parts[0].std(ddof=1) / np.sqrt(count)
-    if abs(mean) <= half or (mean > 0) != (difference > 0):
+def _states(parts: Array, signs: Array, difference: float, quantile: float) -> bool:
+    """Return whether a report of these blocks states the first metric's difference, whose interval is so many standard
+    deviations of the blocks to either side.
+    """
+    mean = parts[0].mean()
+    if abs(mean) <= quantile * parts[0].std() or (mean > 0) != (difference > 0):
         return False
     norms = np.sqrt((parts**2).sum(axis=1))
-    flipped = np.abs(signs @ parts.T) / np.where(norms > 0, norms, 1)
-    statistics = {str(at): flipped[:, at] for at in range(len(parts))}
+    flipped = np.abs((parts / np.where(norms > 0, norms, 1)[:, None]) @ signs.T)
+    statistics = {str(at): flipped[at] for at in range(len(parts))}
     adjusted = max_t({name: float(values[0]) for name, values in statistics.items()}, statistics)
     return adjusted["0"] < ALPHA
