@@ -32,7 +32,10 @@ class Game:
         self.roles = roles
         self.posterior = Posterior(config, list(roles), rates)
         self.living = list(roles)
-        self.conditions: list[Callable[[Deal], bool]] = []
+        self.deals = every_deal(tuple(roles), tuple(roles.values()))
+        """All that fit what everybody was told."""
+        self.likelihoods: dict[str, dict[int, float]] = {}
+        """By claim and deal: the claim's, which many searches ask for."""
         self.quiet: dict[int, list[str]] = {}
         self.claims: list[tuple[str, Claim]] = []
         self.speakers: dict[int, str] = {}
@@ -62,16 +65,18 @@ class Game:
             self.dawns += 1
             due = not self.config.kill_optional and (event.round > 1 or self.config.first_night_kill)
             if name is not None:
-                self.conditions.append(lambda deal: deal[name] != "Werewolf")
+                self._rule(lambda deal: deal[name] != "Werewolf")
             elif due:
                 self.quiet[event.round] = list(self.living)
         if name is not None:
             self.living.remove(name)
             shown = event.role or event.team
             if shown is not None:
-                self.conditions.append(lambda deal: shown in {deal[name], side(deal[name])})
-        left = list(self.living)
-        self.conditions.append(lambda deal: goes_on(deal, left))
+                self._rule(lambda deal: shown in {deal[name], side(deal[name])})
+        self._rule(lambda deal: goes_on(deal, self.living))
+
+    def _rule(self, holds: Callable[[Deal], bool]) -> None:
+        self.deals = [deal for deal in self.deals if holds(deal)]
 
     def knowledge(self, name: str) -> Knowledge:
         known = {name: self.roles[name], **self.inspected[name]}
@@ -79,29 +84,33 @@ class Game:
             known |= {other: role for other, role in self.roles.items() if role == "Werewolf"}
         return Knowledge(name, known, self.protected[name])
 
-    def search(self, name: str, rung: str, rates: ClaimRates | None = None) -> dict[str, float]:
-        """Return P(Werewolf) by going through every deal."""
-        knowledge = self.knowledge(name)
-        fitting = [
-            deal
-            for deal in every_deal(tuple(self.roles), tuple(self.roles.values()))
-            if all(deal[other] == role for other, role in knowledge.roles.items())
-            and all(condition(deal) for condition in self.conditions)
-        ]
+    def fitting(self, name: str) -> list[Deal]:
+        """Return the deals that fit what a seat was told."""
+        known = self.knowledge(name).roles.items()
+        fitting = [deal for deal in self.deals if all(deal[other] == role for other, role in known)]
         saved = [deal for deal in fitting if all(self.could_be_saved(deal, night, name) for night in self.quiet)]
-        fitting = saved or fitting
+        return saved or fitting
+
+    def search(self, fitting: list[Deal], rung: str, rates: ClaimRates | None = None) -> dict[str, float]:
+        """Return P(Werewolf) by going through every deal that fits."""
         weights = [1.0] * len(fitting)
         claims = distinct(self.claims)
         if rung == "honest":
             untrue = [sum(contradicts(deal, *claim) for claim in claims) for deal in fitting]
             weights = [float(count == min(untrue)) for count in untrue]
         if rung == "rates":
-            weights = [math.prod(likelihood(deal, *claim, rates) for claim in claims) for deal in fitting]
+            weights = [math.prod(self.likelihood(deal, *claim, rates) for claim in claims) for deal in fitting]
         total = sum(weights)
         return {
             other: sum(w for w, deal in zip(weights, fitting, strict=True) if deal[other] == "Werewolf") / total
             for other in self.roles
         }
+
+    def likelihood(self, deal: Deal, speaker: str, claim: Claim, rates: ClaimRates) -> float:
+        of_claim = self.likelihoods.setdefault(f"{speaker} {claim}", {})
+        if id(deal) not in of_claim:
+            of_claim[id(deal)] = likelihood(deal, speaker, claim, rates)
+        return of_claim[id(deal)]
 
     def could_be_saved(self, deal: Deal, night: int, observer: str) -> bool:
         doctors = [name for name in self.quiet[night] if deal[name] == "Doctor"]
@@ -170,10 +179,12 @@ def likelihood(deal: Deal, speaker: str, claim: Claim, rates: ClaimRates) -> flo
     return rate / len(alike)
 
 
-def check(game: Game, rung: str, rates: ClaimRates | None = None) -> None:
+def check(game: Game, rates: ClaimRates | None = None) -> None:
     for name in game.living:
-        (row,) = game.posterior.probabilities([game.knowledge(name)], rung)
-        assert dict(zip(game.roles, row, strict=True)) == pytest.approx(game.search(name, rung, rates), abs=1e-6)
+        fitting = game.fitting(name)
+        for rung in ("facts", "honest", "rates"):
+            (row,) = game.posterior.probabilities([game.knowledge(name)], rung)
+            assert dict(zip(game.roles, row, strict=True)) == pytest.approx(game.search(fitting, rung, rates), abs=1e-6)
 
 
 GAMES = {
@@ -198,8 +209,7 @@ def test_every_rung_equals_a_search_through_all_deals_after_every_vote_and_night
             game.tell(event)
             if event.type == "tally" or (event.type == "statement" and event.turn == 1):
                 told += len(game.claims)
-                for rung in ("facts", "honest", "rates"):
-                    check(game, rung, rates)
+                check(game, rates)
     assert told
 
 
