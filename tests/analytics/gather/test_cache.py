@@ -196,7 +196,7 @@ def test_report_and_compare_print_the_same_with_and_without(folder, tmp_path, ca
     assert not (folder / FOLDER).exists()
     assert printed(*report) == anew == printed(*report)
     assert {path.name.partition("-")[0] for path in (folder / FOLDER).iterdir()} == {"rows", "findings", "page"}
-    compare = ("compare", str(folder), "--agents", "scripted", "random")
+    compare = ("compare", str(folder), "--agents", "scripted", "random", "--metric", "accuracy")
     assert printed(*compare) == printed(*compare) == printed(*compare, "--no-cache")
 
 

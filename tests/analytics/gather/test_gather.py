@@ -14,6 +14,7 @@ import pytest
 import wolfbus
 from analytics.gather import Criteria, each_game, find, gather
 from moderator.engine.reexecution import Verifier
+from tests.analytics.gather.conftest import SHORT
 from tests.analytics.script import measured, replies_of, tables_of
 from tests.analytics.test_columns import same
 from tests.published_log import PUBLISHED
@@ -103,7 +104,7 @@ def test_one_game_in_two_files_counts_once(folder: Path):
 
 
 def test_a_game_of_no_study_that_was_played_twice_counts_once_and_verifies_twice(folder: Path, capsys):
-    wolfbus.play("scripted*6,random*2", seed=1, out=folder, game="alike")
+    wolfbus.play("scripted*6,random*2", config=SHORT, seed=1, out=folder, game="alike")
     wolfbus.play("scripted*8", seed=1, out=folder, game="other")
     gathered = gather([folder])
     assert len(gathered.tables.ids) == 5
@@ -152,7 +153,7 @@ def test_a_game_whose_digest_its_study_noted_is_not_read_once_more_for_it(tmp_pa
 
 
 def test_a_record_is_not_read_again_for_its_digest_where_the_cache_answers(folder: Path, whole_reads: list[str]):
-    wolfbus.play("scripted*6,random*2", seed=1, out=folder, game="alike")
+    wolfbus.play("scripted*6,random*2", config=SHORT, seed=1, out=folder, game="alike")
     whole_reads.clear()
     first = gather([folder], cached=True)
     assert whole_reads == ["sources"] * 2 + ["reading"] * 4
