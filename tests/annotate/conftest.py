@@ -71,7 +71,9 @@ class Place(NamedTuple):
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("annotated")
-    said = wolfbus(folder, "run", "--players", "scripted", "--seed", "3", "--games", "6", "--out", "study", "--quiet")
+    (folder / "short.toml").write_text("debate_turns = 3\nmax_rounds = 2\n", "utf-8")
+    words = "run --config short.toml --players scripted --seed 3 --games 6 --out study --quiet"
+    said = wolfbus(folder, *words.split())
     assert said.code == 0, said.err
     return folder
 

@@ -233,7 +233,7 @@ def findings(folder: Path) -> Any:
 def pairs(folder: Path, when: str) -> list[dict[str, Any]]:
     """What was believed of those of whom nobody could be certain, by the exported tables."""
     shutil.rmtree(folder / "tables", ignore_errors=True)
-    said = wolfbus(folder, "export", "csv", "study", "--out", "tables")
+    said = wolfbus(folder, "export", "csv", "study", "--out", "tables", "--tables", "knowable,beliefs")
     assert said.code == 0, said.err
 
     def rows(name: str) -> list[dict[str, str]]:
