@@ -40,18 +40,35 @@ def records(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def exports(records, tmp_path_factory) -> Path:
-    """The records as CSV ("tables", too), as Parquet and as logs for Inspect, in folders of these names."""
-    folder = tmp_path_factory.mktemp("exports")
-    write_csv([records], folder / "csv")
-    (folder / "tables").symlink_to("csv")
-    write_parquet([records], folder / "parquet")
-    # one of the records is unfinished
-    assert run(["export", "inspect", str(records), "--out", str(folder / "logs")]) == 1
-    return folder
+def exports(tmp_path_factory) -> Path:
+    """The folder in which the records are exported, by those of the following fixtures that a test needs."""
+    return tmp_path_factory.mktemp("exports")
 
 
 @pytest.fixture(scope="session")
-def tables(exports) -> dict[str, list[dict[str, Any]]]:
+def csv_files(exports, records) -> Path:
+    """The records as CSV, in a folder that is called "tables", too."""
+    write_csv([records], exports / "csv")
+    (exports / "tables").symlink_to("csv")
+    return exports / "csv"
+
+
+@pytest.fixture(scope="session")
+def parquet_files(exports, records) -> Path:
+    """The records as Parquet."""
+    write_parquet([records], exports / "parquet")
+    return exports / "parquet"
+
+
+@pytest.fixture(scope="session")
+def inspect_logs(exports, records) -> Path:
+    """The records as logs for Inspect."""
+    # one of them is unfinished
+    assert run(["export", "inspect", str(records), "--out", str(exports / "logs")]) == 1
+    return exports / "logs"
+
+
+@pytest.fixture(scope="session")
+def tables(parquet_files) -> dict[str, list[dict[str, Any]]]:
     """All rows of the records, by table and column, as Parquet holds them."""
-    return {name: rows_of(exports / "parquet" / f"{name}.parquet") for name in TABLES}
+    return {name: rows_of(parquet_files / f"{name}.parquet") for name in TABLES}

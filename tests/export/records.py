@@ -13,6 +13,7 @@ from analytics.gather import each_game
 from tests.game.driver import Given, Missing, Question, play
 from tests.llm.tables import tables
 from tests.record import synthetic
+from wolfbus.game.config import GameConfig
 from wolfbus.messages.calls import ChainAddition, ModelCall, PromptAddition
 from wolfbus.messages.content import AccusationClaim, Ballot, InspectionClaim, Judgement, Label, RoleClaim, Speech
 from wolfbus.messages.events import AnyEvent, Asked, Fork, Opened, Statement
@@ -74,7 +75,7 @@ def game(
             return Ballot(target=target, reason=text if n % 2 else None)
         return None
 
-    events = play(seed=seed, answer=answer).events
+    events = play(GameConfig(max_rounds=2), seed, answer).events
     opened = events[0]
     assert isinstance(opened, Opened)
     seats = tuple(seat.model_copy(update={"brain": brains[at % len(brains)]}) for at, seat in enumerate(opened.seats))

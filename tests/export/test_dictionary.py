@@ -23,6 +23,7 @@ def test_the_page_is_up_to_date_and_every_row_of_its_tables_as_long_as_its_heade
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
+@pytest.mark.usefixtures("csv_files", "parquet_files", "inspect_logs")
 @pytest.mark.parametrize("block", BLOCKS)
 def test_every_block_of_the_page_runs_and_table_3_is_the_metrics(exports, records, monkeypatch, block, capsys):
     monkeypatch.chdir(exports)

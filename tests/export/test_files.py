@@ -43,6 +43,7 @@ READERS = {
 
 
 @pytest.mark.parametrize(("suffix", "library"), READERS)
+@pytest.mark.usefixtures("csv_files", "parquet_files")
 def test_libraries_read_every_cell_of_either_format_alike(tables, exports, suffix, library):
     for name, expected in tables.items():
         frame = READERS[suffix, library](exports / suffix / f"{name}.{suffix}", name)
@@ -51,8 +52,8 @@ def test_libraries_read_every_cell_of_either_format_alike(tables, exports, suffi
         assert cells == [tuple(row.values()) for row in expected], name
 
 
-def test_the_csv_module_reads_the_text_of_every_cell_hostile_ones_too(tables, exports):
-    with (exports / "csv" / "judgements.csv").open(encoding="utf-8", newline="") as file:
+def test_the_csv_module_reads_the_text_of_every_cell_hostile_ones_too(tables, csv_files):
+    with (csv_files / "judgements.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
     assert header == [column.name for column in TABLES["judgements"].columns]
     words = {None: "", True: "true", False: "false"}
@@ -63,6 +64,7 @@ def test_the_csv_module_reads_the_text_of_every_cell_hostile_ones_too(tables, ex
     assert {row[header.index("reasoning")] for row in rows} >= set(HOSTILE)
 
 
+@pytest.mark.usefixtures("csv_files", "parquet_files")
 def test_equal_sources_give_equal_bytes_with_lines_as_rfc_4180_has_them(exports, tmp_path):
     for suffix, writer in (("csv", write_csv), ("parquet", write_parquet)):
         beside = BESIDE | ({"datapackage.json"} if suffix == "csv" else set())
@@ -130,9 +132,9 @@ def test_results_are_the_figures_of_a_report(records, tables):
         assert rows["accuracy", f"agent:{agent}", "uninformed"]["n"] == figures["accuracy"]["n"]
 
 
-def test_parquets_columns_have_types_meanings_and_nulls_only_where_they_may(exports):
+def test_parquets_columns_have_types_meanings_and_nulls_only_where_they_may(parquet_files):
     for name, table in TABLES.items():
-        schema = pq.read_schema(exports / "parquet" / f"{name}.parquet")
+        schema = pq.read_schema(parquet_files / f"{name}.parquet")
         for column, field in zip(table.columns, schema, strict=True):
             assert (field.name, str(field.type)) == (column.name, TYPES[column.kind][3])
             assert field.nullable == (column.null is not None)

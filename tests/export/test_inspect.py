@@ -37,7 +37,7 @@ def games(tmp_path_factory):
 def rows(games, tmp_path_factory):
     """What the tables say of the games."""
     folder = tmp_path_factory.mktemp("tables")
-    write_parquet([games], folder)
+    write_parquet([games], folder, tables=["games", "statements", "judgements"])
     return {path.stem: rows_of(path) for path in folder.glob("*.parquet")}
 
 
@@ -155,10 +155,10 @@ def test_that_games_were_computed_anew_is_told(games, tmp_path):
     assert (anew.eval.task_args["alpha"], anew.eval.task_args["include_defaulted"]) == (0.5, True)
 
 
-def test_a_study_makes_a_log_of_its_own(exports):
+def test_a_study_makes_a_log_of_its_own(inspect_logs):
     from inspect_ai.log import read_eval_log
 
-    logs = [read_eval_log(str(path)) for path in (exports / "logs").glob("*.eval")]
+    logs = [read_eval_log(str(path)) for path in inspect_logs.glob("*.eval")]
     assert sum(len(log.samples) for log in logs) == 8
     (published,) = [sample for log in logs for sample in log.samples if sample.id == "small-1"]
     assert published.messages
