@@ -13,11 +13,12 @@ from tests.report import sample
 
 GAMES = sample.games(3)
 READ = gathered(GAMES)
+TABLES = paper_tables_of(READ)
 STATEMENTS = sum(len(game.statements) for game in GAMES)
 
 
 def page(read: Gathered = READ, **options) -> str:
-    return Report({**sample.findings(), **paper_tables_of(read)}, read).html(**options)
+    return Report({**sample.findings(), **TABLES}, read).html(**options)
 
 
 @cache
@@ -69,11 +70,10 @@ def test_every_link_of_the_page_means_what_a_look_at_each_statement_finds():
 
 
 def test_links_of_counts_mean_as_many_statements_and_say_so_in_words():
-    tables = paper_tables_of(READ)
-    counts = {f"role={role}": row["statements"] for role, row in tables["table1"].items() if role != "overall"}
-    counts |= {f"role={role}&label=deceptive": tables["table1"][role]["deceptive"] for role in ("Seer", "Werewolf")}
+    counts = {f"role={role}": row["statements"] for role, row in TABLES["table1"].items() if role != "overall"}
+    counts |= {f"role={role}&label=deceptive": TABLES["table1"][role]["deceptive"] for role in ("Seer", "Werewolf")}
     counts |= {
-        f"kind={kind}": row["count"] for kind, row in tables["table5"].items() if kind != "overall" and row["count"]
+        f"kind={kind}": row["count"] for kind, row in TABLES["table5"].items() if kind != "overall" and row["count"]
     }
     assert {query: meant()[query][1] for query in counts} == counts
     words = {
