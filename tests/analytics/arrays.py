@@ -109,7 +109,7 @@ def tables_from(columns: Columns | Tables) -> Tables:
     def made(table: str, rows: dict[str, Any], /, **more: Any) -> pl.DataFrame:
         schema = SCHEMAS[table]
         # what these games do not say is null in every row
-        unsaid = [None] * len(next(iter(rows.values())))
+        unsaid = pl.repeat(None, len(next(iter(rows.values()))), eager=True)
         values = {}
         for column in schema:
             value = more[column] if column in more else rows.get(column, unsaid)
