@@ -9,8 +9,6 @@ import os
 import threading
 from pathlib import Path
 
-import pytest
-
 from players.scripted import RandomBrain
 from wolfbus.agent import NO_ANSWER
 
@@ -82,6 +80,8 @@ class Breaks(RandomBrain):
 
     def answer(self, ask, view, /):
         """Answer, once that is done."""
+        # not at the top: every process of a test that plays these brains would load it
+        import pytest
 
         pytest.MonkeyPatch().setattr("wolfbus.running.house.EmbeddedHouse.open", lambda *_, **__: 1 / 0)
         return super().answer(ask, view)

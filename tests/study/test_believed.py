@@ -413,17 +413,21 @@ def test_a_worker_plays_what_its_command_line_allows_and_asks_models_where_its_o
         nowhere = MODELS.format(url="http://127.0.0.1:9/v1", key='key_env = "HOME"\n')
         (tmp_path / "study.toml").write_text(toml("llm:m*4,tests.study.brains:Gated*4", nowhere))
         (tmp_path / "own.toml").write_text(MODELS.format(url=server.url, key=""))
-        share = ("--bus", redis_url, "--share", AGENDA)
-        running = begin(tmp_path / "study.toml", "--out", tmp_path / "out", *share)
-        wait_until(lambda: link.scard(KNOWN) == GAMES)
-        # whoever can write there has models asked elsewhere, and a key sent along
-        stored = json.loads(link.get(STUDY))
-        text = stored["text"].replace("[models.m]", '[models.m]\nendpoint = "e"')
-        link.set(STUDY, json.dumps({**stored, "text": f"{text}\n{nowhere.partition('[models')[0]}"}))
-        worker = work(redis_url, "--config", str(tmp_path / "own.toml"), "--allow", "tests.study.brains:Gated")
-        _, error = running.communicate(timeout=60)
-        assert running.returncode == 0, error
-        assert_ended(worker)
+        working = []
+
+        def turn_away():
+            wait_until(lambda: link.scard(KNOWN) == 2)
+            # whoever can write there has models asked elsewhere, and a key sent along
+            stored = json.loads(link.get(STUDY))
+            text = stored["text"].replace("[models.m]", '[models.m]\nendpoint = "e"')
+            link.set(STUDY, json.dumps({**stored, "text": f"{text}\n{nowhere.partition('[models')[0]}"}))
+            own = ("--config", str(tmp_path / "own.toml"), "--allow", "tests.study.brains:Gated")
+            working.append(work(redis_url, *own))
+
+        share = ("--games", "2", "--bus", redis_url, "--share", AGENDA)
+        done = run_here_while(turn_away, tmp_path / "study.toml", "--out", tmp_path / "out", *share)
+        assert done.returncode == 0, done.stderr
+        assert_ended(*working)
     assert manifest(tmp_path / "out")["totals"]["calls"] > 0
 
 

@@ -14,7 +14,7 @@ from functools import partial
 import pytest
 
 from tests.golden.running import wolfbus as command
-from tests.study.runs import STUDY, assert_like, begin, journal_lines, meanwhile, run_here_while, study_file
+from tests.study.runs import STUDY, assert_like, begin, journal_lines, manifest, meanwhile, run_here_while, study_file
 from tests.study.test_shared import AGENDA, ALLOW, KEYS, Workers, has_grown
 from tests.waiting import wait_until
 from wolfbus import cli
@@ -22,6 +22,7 @@ from wolfbus.bus import streams
 from wolfbus.testing.redis_server import RedisServer
 
 WAITING = "waiting for it, as long as it takes"
+BACK = "it is back after"
 GONE = "the agenda is gone: its Redis has lost its data, or somebody has removed it"
 
 
@@ -67,33 +68,40 @@ def killed_with_all_that_it_had(server):
     server.start()
 
 
-def line_of(process, pattern):
-    """Return the first line of a process that has a pattern."""
+def heard_until(process, pattern):
+    """Return what a process says up to the first line that has a pattern."""
+    lines = []
     for line in process.stderr:
+        lines.append(line)
         if pattern in line:
-            return line
+            return "".join(lines)
     raise AssertionError(f"it ended without {pattern}")
 
 
-@pytest.mark.parametrize("outage", [full, standing_still, killed_with_all_that_it_had])
 def test_a_redis_that_is_away_is_waited_for_and_every_game_is_played_once(
-    study, out, gate, whole, server, url, workers, outage
+    study, out, gate, whole, server, url, workers
 ):
     first, second = workers.start(), workers.start("--play-on", "memory://")
     run = begin(study, "--out", out, "--bus", url, "--share", AGENDA)
     try:
         wait_until(lambda: journal_lines(out) >= 4)
-        with outage(server):
-            # a run has nothing to write while it waits for results
-            for process in (first, second, run)[: 2 if outage is full else 3]:
-                line_of(process, WAITING)
+        # a run has nothing to write while it waits for results
+        for outage, waiting in ((full, (first, second)), (standing_still, (first, second, run))):
+            with outage(server):
+                for process in waiting:
+                    assert GONE not in heard_until(process, WAITING)
+            for process in waiting:
+                assert GONE not in heard_until(process, BACK)
+        with killed_with_all_that_it_had(server):
+            for process in (first, second, run):
+                heard_until(process, WAITING)
         gate.touch()
         _, error = run.communicate(timeout=100)
     finally:
         run.kill()
         run.communicate()
     assert run.returncode == 0, error
-    assert (GONE in error) is (outage is killed_with_all_that_it_had)
+    assert GONE in error
     for worker in (first, second):
         assert worker.wait(60) == 0, worker.stderr.read()
     assert_like(whole, out)
@@ -107,7 +115,7 @@ def test_whoever_waits_for_a_redis_ends_at_once_when_asked_to(study, out, server
         wait_until(lambda: journal_lines(out) >= 1)
         with standing_still(server):
             for process in (worker, run):
-                line_of(process, WAITING)
+                heard_until(process, WAITING)
                 process.terminate()
             assert worker.wait(30) == 0
             assert run.wait(30) == 130
@@ -132,26 +140,13 @@ def test_a_worker_whose_agenda_is_lost_for_good_says_so_and_fails(study, out, se
     assert capsys.readouterr().err.splitlines()[-1] == f"wolfbus: {GONE}"
 
 
-def test_games_that_an_agenda_has_lost_are_put_on_it_again(study, out, gate, whole, server, url, workers):
-    worker = workers.start()
-
-    def evict():
-        wait_until(lambda: journal_lines(out) >= 2)
-        # as an eviction would: all but the study itself
-        server.command("DEL", *KEYS[:-1])
-        gate.touch()
-
-    done = run_here_while(evict, study, "--out", out, "--bus", url, "--share", AGENDA)
-    assert done.returncode == 0, done.stderr
-    assert worker.wait(60) == 0
-    assert_like(whole, out)
-
-
 def spent_tokens(folder):
     return [int(spent) for spent in re.findall(r'"spent_tokens": ?([0-9]+)', (folder / "journal.jsonl").read_text())]
 
 
-def test_what_is_spent_of_a_budget_that_its_redis_has_lost_stays_spent(study, out, gate, server, url, workers):
+def test_games_that_an_agenda_has_lost_are_put_on_it_again_and_what_is_spent_of_its_budget_stays_spent(
+    study, out, gate, whole, server, url, workers
+):
     worker = workers.start()
     budget = streams.house_key(AGENDA, "agenda:budget")
 
@@ -159,7 +154,8 @@ def test_what_is_spent_of_a_budget_that_its_redis_has_lost_stays_spent(study, ou
         wait_until(lambda: journal_lines(out) >= 2)
         server.command("HSET", budget, "spent_tokens", "400")
         wait_until(lambda: 400 in spent_tokens(out))
-        server.command("DEL", budget)
+        # as an eviction would: all but the study itself
+        server.command("DEL", budget, *KEYS[:-1])
         wait_until(lambda: b"400" in server.command("HGET", budget, "spent_tokens"))
         gate.touch()
 
@@ -168,6 +164,7 @@ def test_what_is_spent_of_a_budget_that_its_redis_has_lost_stays_spent(study, ou
     assert done.returncode == 0, done.stderr
     assert worker.wait(60) == 0, worker.stderr.read()
     assert spent_tokens(out)[-1] == 400
+    assert [game["digest"] for game in manifest(out)["games"]] == [game["digest"] for game in manifest(whole)["games"]]
 
 
 def test_a_run_whose_redis_is_full_when_all_is_played_waits_to_remove_its_agenda(
@@ -182,7 +179,7 @@ def test_a_run_whose_redis_is_full_when_all_is_played_waits_to_remove_its_agenda
         wait_until(lambda: server.command("XLEN", KEYS[0]) == b":0\r\n")
         with full(server):
             run.send_signal(signal.SIGCONT)
-            line_of(run, WAITING)
+            heard_until(run, WAITING)
         _, error = run.communicate(timeout=60)
     finally:
         run.kill()

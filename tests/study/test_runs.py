@@ -135,7 +135,7 @@ def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path,
     rules = tmp_path / "rules.toml"
     rules.write_text(SHORT.replace("[rules]\n", "") + MOCK)
     words = ["--config", rules, "--seed", "3", "--players", "llm:m*8", "--out"]
-    run_here("--games", "3", *words, tmp_path / "first", code=0)
+    run_here("--games", "1", *words, tmp_path / "first", code=0)
     # no record is ever overwritten, so this game cannot be played
     record = min((tmp_path / "first" / "records").iterdir())
     (out / "records").mkdir(parents=True)
@@ -367,5 +367,5 @@ def test_ctrl_c_ends_the_games_under_way_and_again_leaves_them_and_says_how_to_g
     # once the gate is open, a game may end before its process hears that it is to stop
     assert records == ended if signals == [signal.SIGINT] else ended <= records <= ended + 4
     assert signals != [signal.SIGINT] or ended <= before + under_way
-    resume(out)
+    resume(out, "--workers", "1")
     assert_like(whole, out)
