@@ -31,10 +31,10 @@ def patched_by(name: str, folder: Path) -> Path:
     return folder
 
 
-def run_in(tree: Path, code: str) -> str:
-    """Run a program in such a tree, and return what it prints."""
+def run_in(tree: Path, code: str, *words: str) -> str:
+    """Run a program in such a tree, with some words as its command line, and return what it prints."""
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tree, env=os.environ | {"PYTHONPATH": str(tree)},
+        [sys.executable, "-c", code, *words], cwd=tree, env=os.environ | {"PYTHONPATH": str(tree)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]

@@ -35,17 +35,18 @@ class Attaches(Says):
     attaches = True
 """
 
+# in these two games vouches are true, lies and mistakes, and some come with words that say nothing of the kind
 PLAY = """
 from wolfbus.cli import run
 def do(*words):
     assert run(list(words)) == 0, words
-for seed in range(1, 7):
+for seed in (4, 8):
     do("play", "--seed", str(seed), "--players", "mine:Says*2,mine:Attaches*3,random*3", "--out", "runs",
        "--game", f"game{seed}", "--quiet")
 do("verify", "runs", "--prove")
 do("export", "csv", "runs", "--out", "tables")
 do("report", "runs")
-for seed in range(1, 7):
+for seed in (4, 8):
     do("replay", f"runs/game{seed}.ndjson")
     do("page", f"runs/game{seed}.ndjson", "-o", f"game{seed}.html")
 """
