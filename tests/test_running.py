@@ -100,8 +100,10 @@ def test_other(): pass
 def in_ci(folder: Path, *words: str, ci: str = "true", **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the tests of a project of their own by the rules of CI."""
     (folder / "pytest.ini").write_text("[pytest]\naddopts = -ra\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.in_ci", "-p", "no:xdist", *words]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.in_ci", *words]
     of_ours = {"CI": ci, "CI_MAY_SKIP": "", "CI_SKIPPED": "", "PYTHONPATH": str(ROOT)}
+    # to load whatever plugins are installed takes longer than all else here
+    of_ours["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     environment = {**os.environ, **of_ours, **variables}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 

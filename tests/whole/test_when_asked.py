@@ -162,14 +162,14 @@ class Talkative(Confessor):
 @cache
 def studied(agent: type[Agent], assess: str = "live", label: str = "after") -> Tables:
     config = GameConfig(assess=assess, label=label, max_rounds=2, debate_turns=4)
-    return tables_of(rows_of(wolfbus.play([agent] * 8, seed=seed, config=config)) for seed in range(12))
+    return tables_of(rows_of(wolfbus.play([agent] * 8, seed=seed, config=config)) for seed in range(6))
 
 
 def test_the_confession_gap_is_of_what_was_intended():
     from tests.analytics.script import headlines
 
     gap = headlines(studied(Confessor, label="both"), "confession_gap")["confession_gap"]
-    assert (gap["value"], gap["n"]) == (0.25, 12 * 8)
+    assert (gap["value"], gap["n"]) == (0.25, 6 * 8)
     assert headlines(studied(Confessor), "confession_gap")["confession_gap"]["value"] is None
 
 
