@@ -1,7 +1,11 @@
 """What the pages tell to type works as they say."""
 
+import contextlib
+import io
+import itertools
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -9,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+from unittest import mock
 
 import click
 import pytest
@@ -22,9 +27,12 @@ SHORT: Final = "debate_turns = 1\nmax_rounds = 1\n"
 """Rules of a game that is soon over."""
 SMALLER: Final = (
     (r"--games (100|20|16)\b", "--games 1"),
-    (r"--games 8\b", "--games 2"),
+    (r"--games (8|12)\b", "--games 2"),
     (r"--games 10\b", "--games 3"),
+    (r"\bgames=12\b", "games=2"),
     (r"--speed 2\b", "--speed 1000000"),
+    # models that are named by their server play by the rules of the paper, which take long
+    (r'^(wolfbus play --players "llm:.*)', r"\1 --config short.toml"),
     (r"^(wolfbus compare (?!.*--permutations).*)", r"\1 --permutations 100"),
 )
 """What a reader has time for and a test has not."""
@@ -52,6 +60,7 @@ def folder(tmp_path: Path, model_url: str) -> Path:
     shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("node_modules"))
     models = tmp_path / "examples" / "models.toml"
     models.write_text(SHORT + models.read_text("utf-8").replace("http://localhost:8000/v1", model_url), "utf-8")
+    (tmp_path / "short.toml").write_text(SHORT)
     (tmp_path / ".env").write_text(f"OPENAI_API_KEY=k\nOPENAI_BASE_URL={model_url}\n")
     return tmp_path
 
@@ -60,33 +69,41 @@ def folder(tmp_path: Path, model_url: str) -> Path:
 @pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_what_a_page_tells_to_type_works(page: Path, folder: Path, model_url: str, redis_url: str) -> None:
     for block in blocks(page):
-        if block.kind.startswith("python") and (named := re.match(r"# (\w+\.py)\n", block.text)):
-            (folder / named[1]).write_text(block.text)
-        if block.kind not in ("sh", "sh together"):
-            continue
         text = re.sub(r"http://localhost:800\d/v1", model_url, block.text)
         text = text.replace("redis://localhost:6379/0", redis_url)
         for pattern, smaller in SMALLER:
             text = re.sub(pattern, smaller, text, flags=re.MULTILINE)
-        if block.kind == "sh":
+        if block.kind.startswith("python") and (named := re.match(r"# (\w+\.py)\n", text)):
+            (folder / named[1]).write_text(text)
+        elif block.kind == "sh":
             # a report takes long, and is the same for another study: the README's is enough
             left_out = ELSEWHERE if page.name == "README.md" else (*ELSEWHERE, ["report"])
             for line in text.splitlines():
                 if line.split()[1:2] not in left_out:
                     typed(line, folder)
-        else:
+        elif block.kind == "sh together" and "&\n" in text:
             scripted(text.replace("\nwait\n", "\nfor job in $(jobs -p); do wait $job || exit 1; done\n"), folder)
+        elif block.kind == "sh together":
+            for is_ours, lines in itertools.groupby(text.splitlines(), lambda line: line.startswith("wolfbus ")):
+                if is_ours:
+                    for line in lines:
+                        typed(line, folder)
+                else:
+                    scripted("\n".join(lines), folder)
 
 
 def typed(line: str, folder: Path) -> None:
-    """Run one line in `folder`; wolfbus within this process, which is quicker."""
+    """Run one line in `folder`; wolfbus and Python within this process, which is quicker."""
     games = sorted((folder / "runs").glob("*.ndjson"), key=lambda path: path.stat().st_mtime_ns)
     if games:
         line = line.replace("GAME", games[0].stem)
-    words = shlex.split(line, comments=True)
+    words = [name for word in shlex.split(line, comments=True) for name in _matches(word, folder) or [word]]
+    if words[:1] == ["python"]:
+        program(words[1:], folder)
+        return
     if words[:1] != ["wolfbus"] or "human" in line:
         if words and words[0] != "export":
-            # whose person does not answer is spoilt, and says so
+            # a person needs a standard input; whose person does not answer is spoilt, and says so
             scripted(line, folder, codes=(0, SPOILT) if "human" in line else (0,))
         return
     out = words.index(">") if ">" in words else len(words)
@@ -94,6 +111,27 @@ def typed(line: str, folder: Path) -> None:
     assert said.code == 0, f"{line}\n{said.out}\n{said.err}"
     if out < len(words):
         (folder / words[out + 1]).write_text(said.out)
+
+
+def _matches(word: str, folder: Path) -> list[str]:
+    """Return the files that a shell would put in the place of a word."""
+    return sorted(str(path.relative_to(folder)) for path in folder.glob(word)) if "/*" in word else []
+
+
+def program(words: list[str], folder: Path) -> None:
+    """Run what `python` with these words would run in `folder`."""
+    is_module = words[0] == "-m"
+    with (
+        contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()),
+        mock.patch.object(sys, "path", [str(folder), *sys.path]),
+        mock.patch.object(sys, "argv", words[1:] if is_module else words),
+    ):  # fmt: skip
+        if not is_module:
+            runpy.run_path(words[0], run_name="__main__")
+            return
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        assert not ended.value.code, words
 
 
 def scripted(text: str, folder: Path, codes: tuple[int, ...] = (0,)) -> None:
