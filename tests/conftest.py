@@ -376,7 +376,7 @@ def watched(browser: Browser, window: Page) -> Iterator[Callable[..., Watched]]:
     with contextlib.ExitStack() as stack:
 
         def watched(*where: Any, alone: bool = False, **how: Any) -> Watched:
-            page = None if alone or how.keys() - {"changed"} else window
+            page = None if alone or how.keys() - {"changed", "viewport", "color_scheme"} else window
             seen = watch(browser, *where, page=page, **how)
             stack.callback(seen.close)
             return seen

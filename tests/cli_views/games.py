@@ -123,7 +123,14 @@ def is_harmless(text: str) -> bool:
 
 def suspicion_of(records: Sequence[Recorded], until: int | None = None) -> dict[tuple[str, str], float]:
     """Return the smoothed suspicion of every pair with a judgement, from what each observer is told."""
-    views = {name: view_of(records, name, until) for name in names_in(records)}
+    audiences, views = AudienceFilter(), {name: SeatView(name) for name in names_in(records)}
+    for entry in records[:until]:
+        facts = audiences.feed(entry.event)
+        for public in facts.public:
+            for view in views.values():
+                view.hear_public(public)
+        for name, private in facts.private:
+            views[name].hear_private(private)
     return {
         (observer, target): view.suspicion.of(observer, target)
         for observer, view in views.items()
@@ -137,17 +144,16 @@ def names_in(records: Sequence[Recorded]) -> list[str]:
     return [seat.name for seat in records[0].event.seats]
 
 
-def mean_suspicion(records: Sequence[Recorded], target: str, until: int | None = None) -> float | None:
-    """Return what a player is suspected on the mean by those who had to find out: the living by the living, others by
-    all who have judged them.
+def mean_suspicion(records: Sequence[Recorded], until: int | None = None) -> dict[str, float | None]:
+    """Return what each player is suspected on the mean by those who had to find out: the living by the living, others
+    by all who have judged them.
     """
     left, knew = left_in(records, until), informed_pairs(records, until)
-    values = [
-        value
-        for (observer, judged), value in suspicion_of(records, until).items()
-        if judged == target and (target in left or observer not in left) and not knew[observer, target]
-    ]
-    return sum(values) / len(values) if values else None
+    values: dict[str, list[float]] = {name: [] for name in names_in(records)}
+    for (observer, target), value in suspicion_of(records, until).items():
+        if (target in left or observer not in left) and not knew[observer, target]:
+            values[target].append(value)
+    return {name: sum(these) / len(these) if these else None for name, these in values.items()}
 
 
 def informed_pairs(records: Sequence[Recorded], until: int | None = None) -> dict[tuple[str, str], bool]:

@@ -17,12 +17,13 @@ def test_suspicion_lives_and_bids_are_those_of_the_record_while_judgements_come_
     for until in (*judging[::97], len(game)):
         page = replay(f"lively-{seed}", "--until", str(until)).out
         suspicion, left = suspicion_of(game, until), left_in(game, until)
+        means = mean_suspicion(game, until)
         assert f"{len(names) - len(left)} of {len(names)} alive · {until} events" in page
         bids = [entry.event for entry in game[:until] if entry.event.type == "answered" and entry.event.kind == "bid"]
         latest = {event.seat: event.content.bid for event in bids if event.batch == bids[-1].batch}
         for name in names:
             (line,) = re.findall(rf"^  {name} +(?:Villager|Werewolf|Seer|Doctor) +(.*)", page, re.MULTILINE)
-            mean = mean_suspicion(game, name, until)
+            mean = means[name]
             assert line.startswith("alive") == (name not in left)
             assert ("not judged yet" in line) if mean is None else (f"suspected {mean:.2f}" in line)
             assert (f"last bid {latest[name]} " in line) if name in latest and name not in left else True

@@ -20,7 +20,6 @@ from tests.cli_views.games import (
     lines_of,
     lively,
     mean_suspicion,
-    names_in,
     recorded,
 )
 from tests.game.driver import play
@@ -134,7 +133,7 @@ def test_an_ending_counts_those_who_had_to_find_out_neither_accomplices_nor_the_
     flagged = f"Those who had to find out flagged deceptive* words {lies} times, honest ones {truths} (*"
     assert flagged in printed
     game = list(lively("1"))
-    means = {name: mean for name in names_in(game) if (mean := mean_suspicion(game, name)) is not None}
+    means = {name: mean for name, mean in mean_suspicion(game).items() if mean is not None}
     highest = max(means, key=means.__getitem__)
     assert f"most suspected: {highest}, the {rows.seats[highest].role} ({means[highest] * 100:.0f} %)" in printed
 

@@ -1,11 +1,10 @@
 """The published study of two small models is whole, and its page tells what its records say."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 from tests.docs.pages import ROOT
+from tests.golden.running import wolfbus
 from tests.golden.store import close
 
 FOLDERS = ("/root", "/home", "/tmp", "/work", "/Users")
@@ -14,10 +13,9 @@ FOLDER = ROOT / "examples" / "ladder"
 
 def test_the_rules_lead_again_from_the_published_answers_to_every_published_game(tmp_path: Path) -> None:
     run = shutil.copytree(FOLDER / "run", tmp_path / "run")
-    command = (sys.executable, "-m", "wolfbus", "verify", str(run), "--prove")
-    checked = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert "20 of 20" in checked.stdout
+    checked = wolfbus(tmp_path, "verify", str(run), "--prove")
+    assert checked.code == 0, checked.out + checked.err
+    assert "20 of 20" in checked.out
 
 
 def test_the_page_of_the_study_has_the_figures_of_its_records(monkeypatch) -> None:

@@ -66,8 +66,7 @@ def show(name):
     section("state")
     assert run(["replay", name, "--until", last]) == 0
     section("suspected")
-    names = list(told.views)
-    print(json.dumps({name: mean_suspicion(records, name) for name in names}))
+    print(json.dumps(mean_suspicion(records)))
     section("left")
     print(json.dumps(left_in(records)))
     section("news")

@@ -88,8 +88,8 @@ def test_suspicion_in_a_beat_is_that_of_the_record_wherever_a_vote_or_a_night_ha
             suspicion, left = suspicion_of(game, recorded.n), left_in(game, recorded.n)
             rows = [tuple(suspicion.get((observer, target)) for target in names) for observer in names]
             assert beat.suspicion == tuple(row if any(value is not None for value in row) else None for row in rows)
-            expected = [mean_suspicion(game, name, recorded.n) for name in names]
-            assert [seat.suspected for seat in beat.seats] == pytest.approx(expected)
+            expected = mean_suspicion(game, recorded.n)
+            assert [seat.suspected for seat in beat.seats] == pytest.approx([expected[name] for name in names])
             assert [seat.left for seat in beat.seats] == [left.get(name, (None, 0))[0] for name in names]
     assert compared > 3
 

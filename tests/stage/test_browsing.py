@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -107,12 +108,21 @@ def test_a_place_is_told_only_of_an_agent_that_stands_apart_from_all_others(watc
         assert [words for words in told if words.startswith("place")] == places
 
 
+@pytest.fixture(scope="module")
+def study_file(games: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study of models in one file."""
+    path = tmp_path_factory.mktemp("written") / "study.html"
+    with pytest.MonkeyPatch.context() as patch:
+        # a library reads so many at once; a file has to hold all
+        patch.setattr("wolfbus.stage.library._READ_LIMIT", 1)
+        written = wolfbus(games, "page", "models", "-o", str(path))
+    assert (written.code, written.out.startswith(f"{path}  (")) == (0, True), written
+    return path
+
+
 @pytest.mark.parametrize("where", ["server", "file"])
-def test_every_number_of_a_study_is_explained_by_three_of_its_statements(watched, stage, games, tmp_path, where):
-    address = f"{stage}/s/{study_of(games, 'models')}"
-    if where == "file":
-        assert wolfbus(games, "page", "models", "-o", str(tmp_path / "study.html")).code == 0
-        address = f"file://{tmp_path}/study.html"
+def test_every_number_of_a_study_is_explained_by_three_of_its_statements(watched, stage, games, study_file, where):
+    address = f"file://{study_file}" if where == "file" else f"{stage}/s/{study_of(games, 'models')}"
     seen = watched(address, ".numbers")
     assert seen.page.locator(".numbers li").count() == 2, "its models tell no lies"
     seen.page.get_by_role("button", name="What is this? Detects").click()
@@ -201,12 +211,8 @@ def test_an_address_that_is_not_there_says_so(window, stage):
     assert window.get_by_role("link", name="wolfbus").is_visible()
 
 
-def test_a_study_in_a_file_holds_its_games(watched, games, tmp_path, monkeypatch):
-    # a library reads so many at once; a file has to hold all
-    monkeypatch.setattr("wolfbus.stage.library._READ_LIMIT", 1)
-    written = wolfbus(games, "page", "models", "-o", str(tmp_path / "study.html"))
-    assert (written.code, written.out.startswith(f"{tmp_path}/study.html  (")) == (0, True), written
-    address = f"file://{tmp_path}/study.html"
+def test_a_study_in_a_file_holds_its_games(watched, study_file):
+    address = f"file://{study_file}"
     seen = watched(address, ".board")
     titles = [square.get_attribute("title") for square in seen.page.locator(".squares a").all()]
     assert len(titles) == 4

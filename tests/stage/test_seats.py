@@ -38,7 +38,9 @@ class Table(contextlib.ExitStack):
         self.is_over = threading.Event()
         self.persons: list[Person] = []
         options = {"players": f"human*{people},{OTHERS}*{8 - people}", "seed": 3, "game": self.game, "out": out}
-        options |= {"port": 0, "patience": "60s"}
+        rules = out / "rules.toml"
+        rules.write_text("debate_turns = 3\nmax_rounds = 2\n")
+        options |= {"port": 0, "patience": "60s", "config": rules}
         self.words = ["play", "--view", *words, *(f"--{name}={value}" for name, value in options.items())]
 
     def __enter__(self) -> Self:

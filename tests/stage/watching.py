@@ -62,7 +62,7 @@ class Watched:
         if self.shared:
             self.page.unroute_all()
             self.page.goto("about:blank")
-            self.page.emulate_media(media="null")
+            self.page.emulate_media(media="null", color_scheme="light")
             self.page.set_viewport_size(USUAL["viewport"])
         else:
             self.page.context.close()
@@ -87,11 +87,13 @@ def watch(
         ready: selector of what is there when it is drawn.
         changed: makes other data of the game's data on their way.
         page: where to open it, which tests share; a page of its own unless given.
-        context: settings of the browser's context.
+        context: settings of the browser's context; of a page that tests share only its size and its colours.
     """
     if page is not None:
         # an address that differs by its fragment alone would leave the page as the test before left it
         page.goto("about:blank")
+        page.set_viewport_size(context.get("viewport", USUAL["viewport"]))
+        page.emulate_media(color_scheme=context.get("color_scheme", "light"))
     seen = Watched(page or browser.new_context(**{**USUAL, **context}).new_page(), page is not None)
     if changed is not None:
 
