@@ -6,8 +6,7 @@ import { frame, gamesTable, gameLink, outcome, shares, rangeOf, forest, estimate
 const COLUMNS = [["role_auc", "Detects", "AUC of suspicion", 0.5], ["concealment", "Conceals", "d′", 0]];
 
 export class StudyPage {
-  // `measure` gives what was measured, and tells meanwhile how far it is; `again` the data once more games are read;
-  // `loadGame` a game's data.
+  // `measure` tells meanwhile how far it is; `again` gives the data once more games are read.
   constructor(root, data, { measure, again, loadGame }) {
     Object.assign(this, { root, data, measure, again, loadGame, measured: null, order: "role_auc", agent: "", winner: "", lies: false });
   }
@@ -27,6 +26,10 @@ export class StudyPage {
     this.draw();
     this.measured = await this.measure((progress) => this.draw(progress));
     this.draw();
+    await this.readOn();
+  }
+
+  async readOn() {
     while (this.data.games.some((game) => game.state === "new")) {
       this.data = await this.again();
       this.draw();
@@ -37,7 +40,6 @@ export class StudyPage {
     const { games, ended, winners, cost_usd: cost, name, id, report } = this.data;
     const { measured } = this;
     const chosen = games.filter((game) => (!this.agent || game.players?.some((player) => player.brain === this.agent)) && (!this.winner || outcome(game).toLowerCase() === this.winner) && (!this.lies || game.lies > 0));
-    const option = (value, words) => h("option", { value, selected: value === this.winner }, words);
     frame(
       this.root,
       name ?? id,
@@ -47,7 +49,7 @@ export class StudyPage {
       h(
         "section",
         h("h2", "Games"),
-        h("p.filters", h("label", "Won by ", h("select", { name: "winner" }, option("", "anybody"), ["werewolves", "villagers", "nobody"].map((who) => option(who, who)))), h("label", h("input", { type: "checkbox", name: "lies", checked: this.lies }), " with a lie"), this.agent && h("button", { "data-agent": this.agent }, `with ${this.agent} ✕`), h("span.soft", `${chosen.length} of ${games.length}`)),
+        h("p.filters", h("label", "Won by ", h("select", { name: "winner" }, ["", "werewolves", "villagers", "nobody"].map((value) => h("option", { value, selected: value === this.winner }, value || "anybody")))), h("label", h("input", { type: "checkbox", name: "lies", checked: this.lies }), " with a lie"), this.agent && h("button", { "data-agent": this.agent }, `with ${this.agent} ✕`), h("span.soft", `${chosen.length} of ${games.length}`)),
         h("div.squares", chosen.map((game) => h("a", { href: gameLink(game.id, game.moment_beat), class: game.winner ?? "nobody", title: `Game ${game.number ?? game.id}: ${outcome(game)}${game.moment ? `, ${game.moment}` : ""}` }, game.number ?? "•"))),
         gamesTable(chosen.slice(0, 200)),
       ),
@@ -113,7 +115,9 @@ export class StudyPage {
     const places = examples.map(({ speaker, role, words }) => h("li", h("b", speaker), h("small", ` ${role}`), h("p.text", "…"), h("p", words)));
     dialog("number", `${title}: ${value}`, h("p", is), h("ol.examples", places), h("p.soft", `${sum}.`), h("p.soft", interval ? `95 % interval ${interval}, from games drawn again; n ${n.toLocaleString("en")}.` : "Too few games for an interval."));
     for (const [index, { game, statement }] of examples.entries()) {
-      const { id } = this.data.games.find((listed) => listed.game === game) ?? {};
+      const find = () => this.data.games.find((row) => row.game === game);
+      if (!find()) await this.readOn();
+      const { id } = find() ?? {};
       const beat = id && (await this.loadGame(id)).beats.find(({ spoken }) => spoken?.statement === statement);
       if (beat) fill(places[index].querySelector(".text"), h("a", { href: gameLink(id, beat.n) }, `“${beat.spoken.text}”`));
     }
