@@ -401,8 +401,9 @@ export class GamePage {
 
 let addressTimer;
 
-// The address follows a moment later: browsers refuse many changes at once.
+// The address follows a moment later: browsers refuse many changes at once; who leaves is not led back.
 function keepPlace(hash) {
+  const before = location.hash;
   clearTimeout(addressTimer);
-  addressTimer = setTimeout(() => location.hash !== hash && window.history.replaceState(null, "", hash), 200);
+  addressTimer = setTimeout(() => location.hash === before && window.history.replaceState(null, "", hash), 200);
 }
