@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import queue
 import threading
 from collections import Counter
@@ -129,7 +130,8 @@ def test_an_agent_that_nobody_answers_says_that_the_bus_is_back(server, tmp_path
         wait_until(lambda: service.health.state == state)
 
 
-def test_an_agent_leaves_a_house_of_which_the_bus_has_lost_everything(server, bus):
+def test_an_agent_leaves_a_house_of_which_the_bus_has_lost_everything(server, caplog):
+    caplog.set_level(logging.INFO)
     service = Moderating(server.url, games=1)
     ends = queue.SimpleQueue()
 
@@ -140,7 +142,9 @@ def test_an_agent_leaves_a_house_of_which_the_bus_has_lost_everything(server, bu
 
     thread = threading.Thread(target=play)
     thread.start()
-    wait_until(lambda: bus.length(streams.inbox(HOUSE, "ada")) and service.health.state == "waiting for agents")
+    # who has not heard of the house yet has nothing to lose, and waits for a moderator
+    wait_until(lambda: f"ada is welcome in house {HOUSE}" in caplog.text)
+    wait_until(lambda: service.health.state == "waiting for agents")
     server.command("FLUSHALL")
     lost = f"the bus lost its data: it knows nothing of house {HOUSE} any more"
     assert service.code() == 1
