@@ -42,8 +42,8 @@ def test_at_every_vote_the_rows_hold_what_a_search_through_all_deals_finds(seed)
         if event.type == "tally":
             for row in (row for row in rows.knowable if row.round == event.round):
                 deals = game.fitting(row.observer)
-                facts, honest = (game.search(deals, rung)[row.target] for rung in ("facts", "honest"))
-                assert (row.facts, row.honest) == pytest.approx((facts, honest), abs=1e-9)
+                searched = [game.search(deals, rung)[row.target] for rung in ("facts", "honest")]
+                assert [row.facts, row.honest] == pytest.approx(searched, abs=1e-9)
                 assert row.counts == pytest.approx(2 / 6)
                 ballot = event.votes[row.observer]
                 assert row.voted is (None if ballot is None else ballot == row.target)

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from tests.game.driver import Missing, Question, play
 from tests.game.living import left_in
+from tests.players.table import Hearers
 from wolfbus.cli.terminal.playback import Display, open_display
 from wolfbus.game.config import GameConfig
 from wolfbus.knowledge.audience import AudienceFilter
@@ -123,14 +124,10 @@ def is_harmless(text: str) -> bool:
 
 def suspicion_of(records: Sequence[Recorded], until: int | None = None) -> dict[tuple[str, str], float]:
     """Return the smoothed suspicion of every pair with a judgement, from what each observer is told."""
-    audiences, views = AudienceFilter(), {name: SeatView(name) for name in names_in(records)}
+    hearers = Hearers()
     for entry in records[:until]:
-        facts = audiences.feed(entry.event)
-        for public in facts.public:
-            for view in views.values():
-                view.hear_public(public)
-        for name, private in facts.private:
-            views[name].hear_private(private)
+        hearers.tell(entry.event)
+    views = hearers.views
     return {
         (observer, target): view.suspicion.of(observer, target)
         for observer, view in views.items()

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
-from unittest import mock
 
 import click
 import pytest
@@ -121,11 +120,9 @@ def _matches(word: str, folder: Path) -> list[str]:
 def program(words: list[str], folder: Path) -> None:
     """Run what `python` with these words would run in `folder`."""
     is_module = words[0] == "-m"
-    with (
-        contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()),
-        mock.patch.object(sys, "path", [str(folder), *sys.path]),
-        mock.patch.object(sys, "argv", words[1:] if is_module else words),
-    ):  # fmt: skip
+    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(folder), *sys.path])
+        patch.setattr(sys, "argv", words[1:] if is_module else words)
         if not is_module:
             runpy.run_path(words[0], run_name="__main__")
             return

@@ -263,8 +263,7 @@ def test_the_transcript_keeps_its_height_on_a_phone_either_way_and_at_twice_the_
     seen = watched(f"{stage}/g/seven#n=16", viewport={"width": width, "height": height})
     assert seen.page.evaluate("document.querySelector('.log').clientHeight / innerHeight") >= 0.4
     assert not seen.overflows()
-    # colours are those of `test_everybody_can_use_it`
-    assert findings(seen.page, colours=False) == []
+    assert findings(seen.page) == []
     assert seen.page.evaluate(HEADING_COVERS) is False
 
 

@@ -118,20 +118,20 @@ def test_two_people_play_a_whole_game_at_their_pages(browser, tmp_path):
         people = [watch(browser, link, ".consent", **phone) for link, phone in zip(links, phones, strict=True)]
         for person in people:
             assert "is kept in the record" in person.page.locator(".agreed").inner_text()
-            assert findings(person.page, colours=person is people[0]) == []
+            assert findings(person.page) == []
             sit(person.page)
         for person in people:
             card = person.page.get_by_role("dialog", name="Your role")
             card.wait_for()
             assert "You win with" in card.inner_text()
             assert card.get_by_role("link", name="Learn").count() == 1
-            assert findings(person.page, colours=person is people[0]) == []
+            assert findings(person.page) == []
             card.get_by_role("button", name="Close").click()
             assert "#" not in person.page.url, "the token is used up and gone from the address"
         people[0].page.locator("form.ask").first.wait_for()
         assert "Day 0" not in people[0].page.locator(".top").inner_text()
         for person in people:
-            assert findings(person.page, colours=person is people[0]) == []
+            assert findings(person.page) == []
             assert not person.overflows()
             assert person.page.evaluate(TRANSCRIPT) >= 0.4
             person.page.get_by_role("button", name="Your role").click()

@@ -88,6 +88,9 @@ class AgendaExecutor(StudyExecutor):
         collect: Callable[[PlannedGame, FinishedGame], GameResult] | None = None,
         lease_s: float | None = None,
     ) -> None:
+        # a run of one process has no agenda on a Redis
+        from wolfbus.study.redis_agenda import RedisAgenda
+
         self._collect_result: Callable[[PlannedGame, FinishedGame], GameResult | None] = collect or self._fetch
         self._folder = folder
         self._config = study.config
@@ -111,8 +114,6 @@ class AgendaExecutor(StudyExecutor):
         self._uncollected: list[tuple[str, FinishedGame]] = []
         self._ended = threading.Event()
         self._spent = before
-        from wolfbus.study.redis_agenda import RedisAgenda
-
         with contextlib.ExitStack() as stack:
             self._bus = stack.enter_context(contextlib.closing(open_bus(url)))
             self._agenda = stack.enter_context(contextlib.closing(RedisAgenda(url, name, lease_s)))

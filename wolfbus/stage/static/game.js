@@ -405,5 +405,5 @@ let addressTimer;
 function keepPlace(hash) {
   const before = location.hash;
   clearTimeout(addressTimer);
-  addressTimer = setTimeout(() => location.hash === before && window.history.replaceState(null, "", hash), 200);
+  if (before !== hash) addressTimer = setTimeout(() => location.hash === before && window.history.replaceState(null, "", hash), 200);
 }

@@ -56,7 +56,7 @@ export class StudyPage {
     );
   }
 
-  // What the report opens with: what is so, what to know before, the agents.
+  // What the report opens with: one sentence, what to know before believing it, the agents.
   answer({ answer, numbers }) {
     const [sentence, ...others] = answer.filter((block) => block.parts);
     return h(
@@ -110,7 +110,6 @@ export class StudyPage {
     ];
   }
 
-  // A number by three statements, and its sum.
   async explain({ title, value, interval, n, is, sum, examples }) {
     const places = examples.map(({ speaker, role, words }) => h("li", h("b", speaker), h("small", ` ${role}`), h("p.text", "…"), h("p", words)));
     dialog("number", `${title}: ${value}`, h("p", is), h("ol.examples", places), h("p.soft", `${sum}.`), h("p.soft", interval ? `95 % interval ${interval}, from games drawn again; n ${n.toLocaleString("en")}.` : "Too few games for an interval."));
