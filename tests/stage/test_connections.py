@@ -1,6 +1,7 @@
 """Who may be connected to a server of pages, for how long, and what it tells of requests that are none."""
 
 import contextlib
+import http.client
 import json
 import resource
 import socket
@@ -92,6 +93,29 @@ def test_where_all_are_being_answered_who_comes_is_refused_and_nobody_cut_off(ru
     with server(runs) as stage:
         for _ in range(10):
             assert data(stage.url, "/library.json")["games"]
+
+
+def test_a_connection_asks_for_one_thing_after_another_a_record_among_them(runs, caplog):
+    whole = b"".join(LINES[:20])
+    with server(runs) as stage:
+        parts = urlsplit(stage.url)
+        with contextlib.closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)) as connection:
+
+            def asked(path: str, **headers: str) -> tuple[int, bytes]:
+                connection.request("GET", path, headers=headers)
+                with connection.getresponse() as response:
+                    return response.status, response.read()
+
+            connection.connect()
+            first = connection.sock
+            for _ in range(2):
+                assert asked("/g/live/record.ndjson") == (200, whole)
+                assert asked("/g/live/record.ndjson", Range="bytes=3-5") == (206, whole[3:6])
+                assert asked("/g/live/record.ndjson", **{"If-None-Match": "*"}) == (304, b"")
+                assert [asked(path)[0] for path in ("/", "/g/live/page.html", "/library.json")] == [200] * 3
+                assert asked("/none")[0] == 404
+            assert connection.sock is first
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize(
