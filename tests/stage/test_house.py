@@ -154,16 +154,17 @@ def test_a_bus_that_lost_its_news_doubles_no_game_and_what_it_lost_of_others_is_
     moderated.say(opened)
     moderated.say(GameOpened(game="lost", number=2))
     moderated.step(moderated.commits[:2])
-    source, begun = HouseSource(open_bus(redis_url), HOUSE), threading.Event()
-    begin = source._begin
-    source._begin = lambda name: (begin(name), begun.set())
+    source, read = HouseSource(open_bus(redis_url), HOUSE), threading.Event()
+    add = source._add
+    source._add = lambda name, records, problem: (add(name, records, problem), read.set())
     with StageServer(Served(live=source), port=0) as stage, Events(stage.url, f"/g/{GAME}/events") as events:
         lines = iter(events)
         assert next(lines)[0] == "step"
-        begun.clear()
+        read.clear()
         redis_server.command("DEL", news)
         moderated.say(opened)
-        assert begun.wait(60)
+        # whoever comes before the first of it is there has a page that is loaded anew at its end
+        assert read.wait(60)
         assert [live_game["game"] for live_game in data(stage.url, "/library.json")["live"]] == [GAME]
         assert [name for name, _, _ in lines][-1] == "gone"
         moderated.step(moderated.commits[2:])
