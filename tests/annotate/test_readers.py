@@ -201,6 +201,16 @@ def test_no_statement_is_annotated_of_a_game_that_may_be_gone_on_with(place):
     assert {line["game"] for line in place.lines()[1:]} == games - {record.stem}
 
 
+def test_no_sheet_is_written_of_games_that_all_may_be_gone_on_with(place):
+    (place.folder / "study" / "study.json").unlink()
+    (place.folder / "study" / "journal.jsonl").unlink()
+    for record in (place.folder / "study" / "records").glob("*.ndjson"):
+        record.write_bytes(b"".join(record.read_bytes().splitlines(keepends=True)[:-1]))
+    said = wolfbus(place.folder, "annotate", "study", "--export", "sheet.csv")
+    assert said.code == 2
+    assert said.err.splitlines()[-1] == "wolfbus: study: no statement was recorded in a game that has ended"
+
+
 @pytest.mark.parametrize(("damage", "says"), [
     (lambda lines: [b"{}", *lines[1:]], "line 1: no annotation of wolfbus"),
     (lambda lines: [*lines, lines[1]], "stands there twice"),

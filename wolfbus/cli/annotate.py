@@ -115,7 +115,8 @@ def annotate(
     if private:
         items = [item for item in items if item.thought]
     if not items:
-        raise ConfigError(f"{study}: no {'private thought' if private else 'statement'} was recorded")
+        where = " in a game that has ended" if unfinished else ""
+        raise ConfigError(f"{study}: no {'private thought' if private else 'statement'} was recorded{where}")
     if reader is not None:
         if number is not None:
             items = sampled(items, number, seed or "0")

@@ -266,6 +266,10 @@ class _WorkerProcess:
         return self._process.stdin
 
     @property
+    def _stdout(self) -> Any:
+        return self._process.stdout
+
+    @property
     def is_alive(self) -> bool:
         """Whether it has not ended, or not everything is processed that it told."""
         return self._receiver.is_alive()
@@ -293,8 +297,9 @@ class _WorkerProcess:
         self._receiver.join()
 
     def _messages(self) -> Iterator[dict[str, Any]]:
-        for line in self._process.stdout or ():
-            yield json.loads(line)
+        with self._stdout as lines:
+            for line in lines:
+                yield json.loads(line)
 
     def _receive(self) -> None:
         is_playing = False
