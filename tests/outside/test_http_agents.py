@@ -179,7 +179,7 @@ def test_an_address_that_holds_a_secret_is_refused_without_showing_it(monkeypatc
 
 
 def test_check_agent_finds_nothing_in_the_example(agents, tmp_path):
-    done = command(tmp_path, "check-agent", "--json", "--deadline", "1", "--", agents.url)
+    done = command(tmp_path, "check-agent", "--json", "--deadline", "5", "--", agents.url)
     findings = json.loads(done.out)
     assert (done.code, findings["failed"]) == (0, 0), [f for f in findings["findings"] if f["verdict"] != "ok"]
 
