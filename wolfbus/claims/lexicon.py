@@ -79,14 +79,22 @@ def join_phrases(words: str) -> str:
 
 _UNKNOWN: Final = "\x01"
 _HERE: Final = "\x02"
-_FIRST_WORD: Final = 0x4E00
+_FIRST_WORD: Final = 0xF0000
+"""Of private use, and beyond the 65,536 characters of which `re` makes a table for every class that it compiles: that
+took most of the time of a game's first claim."""
 _FIRST_NIGHT: Final = 0xE200
 _MAX_REPEATS: Final = 12
 """Words that `*` stands for at most: it keeps every search short."""
 _REACH: Final = 22
 """Words before a place in which a pattern around it may begin."""
 
-_codes: dict[str, str] = {}
+_classes: dict[str, list[str]] = {}
+for _name, _words in WORDS.items():
+    for _word in _words:
+        _classes.setdefault(_word, []).append(_name)
+# words that are in the same classes are neighbours, so that a class is a few ranges
+_neighbours = sorted(_classes, key=lambda word: (_classes[word], word))
+_codes = {word: chr(_FIRST_WORD + n) for n, word in enumerate(_neighbours)}
 _NIGHTS: Final = f"{chr(_FIRST_NIGHT)}-{chr(_FIRST_NIGHT + 99)}"
 _NAMED: Final = re.compile(r"(?<!\S)\w+:\S")
 _PART: Final = re.compile(r"(?:(\w+):(?=.))?(!?)(.+?)([*+?]|\{\d,\d+\})?")
@@ -98,17 +106,26 @@ def _code(word: str) -> str:
 
 
 @cache
+def _places(word_class: str) -> frozenset[int]:
+    return frozenset(ord(_code(word)) for word in WORDS[word_class])
+
+
+@cache
 def _char_class(alternatives: str) -> str:
     """Return the inside of a character class for "one|{class}|@"."""
-    inside = ""
+    signs, places = "", set[int]()
     for alternative in alternatives.split("|"):
         if alternative in _SIGNS:
-            inside += _SIGNS[alternative]
+            signs += _SIGNS[alternative]
         elif alternative.startswith("{"):
-            inside += "".join(_code(word) for word in sorted(WORDS[alternative[1:-1]]))
+            places |= _places(alternative[1:-1])
         else:
-            inside += _code(alternative)
-    return inside
+            places.add(ord(_code(alternative)))
+    first = sorted(place for place in places if place - 1 not in places)
+    last = sorted(place for place in places if place + 1 not in places)
+    return signs + "".join(
+        chr(begin) if begin == end else f"{chr(begin)}-{chr(end)}" for begin, end in zip(first, last, strict=True)
+    )
 
 
 def _part(part: str) -> str:
