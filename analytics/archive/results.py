@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,7 +54,7 @@ class ArchivedGame:
         return self.outcome == "ended" and self.error is None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Results:
     """A session, seen from its records.
 
@@ -125,8 +126,9 @@ class Results:
             line += f", {self.spoilt} spoilt"
         return line if self.error is None else f"{line}; {self.error}"
 
+    @cached_property
     def report(self) -> str:
-        """Return the tables, if there is a game to tabulate, and a line for every game that is not as it should be."""
+        """The tables, if there is a game to tabulate, and a line for every game that is not as it should be."""
         lines = [
             f"Game {game.game}: {game.outcome or 'never closed'}"
             + (f": {printable(game.error, 2 * NOTE_SHOWN)}" if game.error else "")
@@ -153,7 +155,7 @@ def write_results(results: Results) -> None:
     if not _has_ended(results.as_json()):
         _set_aside(results.folder, results.session)
     # the report first: where there is a metrics file, there is a report
-    _replace(results.folder / REPORT, results.report())
+    _replace(results.folder / REPORT, results.report)
     _replace(results.folder / METRICS, json.dumps(results.as_json(), allow_nan=False, indent=1) + "\n")
 
 

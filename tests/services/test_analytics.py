@@ -199,7 +199,7 @@ def test_a_session_without_a_game_that_ended_fails_and_loses_no_results_of_anoth
     else:
         summary = service.results[0].summary()
         assert summary.endswith("; no game was played: too few agents")
-        assert service.results[0].report() == f"{summary}\n", "the reason stands alone, without tables of nothing"
+        assert service.results[0].report == f"{summary}\n", "the reason stands alone, without tables of nothing"
         assert files == before
 
 

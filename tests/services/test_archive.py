@@ -119,7 +119,7 @@ class Story:
 
     def failed(self, *words):
         assert not self.probe.results.fine
-        assert " ".join(words) in self.probe.results.report()
+        assert " ".join(words) in self.probe.results.report
 
 
 @pytest.mark.parametrize("story", STORIES, ids=[story["claim"] for story in STORIES])

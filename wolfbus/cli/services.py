@@ -165,7 +165,7 @@ def analytics(
         if as_json:
             click.echo(json.dumps(results.as_json(), allow_nan=False))
         elif results.session:
-            click.echo(results.report(), nl=False)
+            click.echo(results.report, nl=False)
         else:
             click.echo(results.summary())
 
