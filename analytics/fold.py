@@ -57,6 +57,7 @@ class GameFold:
         include_defaulted: count a defaulted, timed-out or declined label or judgement as "truthful,
             suspicion 0.5, confidence 0", as the paper's code did; it still moves no smoothed score.
         keep_text: keep words, reasons and thoughts in the rows, bids and model calls one by one, and the game's course.
+        with_knowable: work out what could be known at each vote; it takes numpy, and time.
     """
 
     def __init__(
@@ -66,11 +67,13 @@ class GameFold:
         *,
         include_defaulted: bool = False,
         keep_text: bool = False,
+        with_knowable: bool = True,
     ) -> None:
         self._alpha = alpha
         self._prior = prior
         self._include_defaulted = include_defaulted
         self._keep_text = keep_text
+        self._with_knowable = with_knowable
         self._served = ServedModels()
         self._prompts = DroppedPrompts()
         self._private = PrivateThoughts()
@@ -167,7 +170,13 @@ class GameFold:
         for event, line in events:
             if isinstance(event, _Assessed):
                 late.setdefault(event.about, []).append((event, line))
-        again = GameFold(self._alpha, self._prior, include_defaulted=self._include_defaulted, keep_text=self._keep_text)
+        again = GameFold(
+            self._alpha,
+            self._prior,
+            include_defaulted=self._include_defaulted,
+            keep_text=self._keep_text,
+            with_knowable=self._with_knowable,
+        )
         for event, line in events:
             if isinstance(event, _Assessed):
                 continue
@@ -194,6 +203,7 @@ class GameFold:
             ),
             include_defaulted=self._include_defaulted,
             keep_text=self._keep_text,
+            with_knowable=self._with_knowable,
         )
         if event.config.assess == "after":
             self._late_events = [(event, self._line)]

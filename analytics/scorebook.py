@@ -63,6 +63,7 @@ class Scorebook:
         include_defaulted: count a missing label or judgement as "truthful, suspicion 0.5, confidence 0", as
             the paper's code did.
         keep_text: keep words, reasons and thoughts.
+        with_knowable: work out what could be known at each vote.
 
     Attributes:
         ladder: what could be known, and what it follows from.
@@ -72,7 +73,15 @@ class Scorebook:
         nights: records what is done at night.
     """
 
-    def __init__(self, opened: Opened, suspicion: RoundSuspicion, *, include_defaulted: bool, keep_text: bool) -> None:
+    def __init__(
+        self,
+        opened: Opened,
+        suspicion: RoundSuspicion,
+        *,
+        include_defaulted: bool,
+        keep_text: bool,
+        with_knowable: bool,
+    ) -> None:
         self.game = opened.game
         self.seats = {
             seat.name: SeatRow(
@@ -95,7 +104,7 @@ class Scorebook:
         self.departed: set[SeatName] = set()
         self.nights = NightBook(opened.game, self.seats, opened.config.reveal_on_death)
         # what is shown of another table's log bears no version, and nobody knows its rules
-        self.ladder = Ladder(self.seats, opened.config if opened.version else None)
+        self.ladder = Ladder(self.seats, opened.config if opened.version and with_knowable else None)
         self._statements: dict[int, StatementRow] = {}
         self._voted_on: set[int] = set()
         """Statements that a vote came after."""

@@ -161,7 +161,7 @@ class WordClaims:
     def __init__(self) -> None:
         from analytics.fold import GameFold
 
-        self._fold: GameFold | None = GameFold()
+        self._fold: GameFold | None = GameFold(with_knowable=False)
 
     def __call__(self, event: AnyEvent) -> Sequence[ScoredClaim] | None:
         """Return all claims of the statement that an event is about, None for other events."""
