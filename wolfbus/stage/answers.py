@@ -14,10 +14,6 @@ from wolfbus.stage.watched import encoded
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
-    from pathlib import Path
-
-    from aiohttp.abc import AbstractStreamWriter
-    from aiohttp.web_request import BaseRequest
 
 CSP: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -103,22 +99,6 @@ def answer(value: Any, status: int = 200) -> web.Response:
 def saved_as(name: str) -> dict[str, str]:
     """Return the header by which a browser keeps an answer as a file; a file's name may hold anything."""
     return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(os.fsencode(name), safe='')}"}
-
-
-class SavedFile(web.FileResponse):
-    """Answers with a file that a browser is to keep under its name.
-
-    It is sent once: `Connections` prepares an answer to know when it is sent, and aiohttp prepares it again.
-    """
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, headers=saved_as(path.name))
-
-    async def prepare(self, request: BaseRequest) -> AbstractStreamWriter | None:
-        """Open and send the file, unless that was done."""
-        if self.prepared:
-            return None
-        return await super().prepare(request)
 
 
 def event(name: str, data: bytes, line: int | None = None) -> bytes:

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.stage import connections
-from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, SavedFile, answer, event, last_line, saved_as, stream
+from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, last_line, saved_as, stream
 from wolfbus.stage.document import FORMAT, learning
 from wolfbus.stage.files import PAGE, STATIC, game_file, one_file
 from wolfbus.stage.inspector import exchanges
@@ -340,7 +340,7 @@ class StageApp:
         path = await asyncio.to_thread(self._library.path_of, game.game)
         if path is None:
             raise RequestRefused(404, "this game's record is in no file here")
-        return SavedFile(path)
+        return web.FileResponse(path, headers=saved_as(path.name))
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import socket
@@ -78,14 +77,10 @@ class Connections:
         """Take note of who is being answered, until the answer is sent."""
         connection = request.protocol
         self._answered.add(connection)
-        try:
-            response = await handler(request)
-            with contextlib.suppress(ConnectionError):
-                await response.prepare(request)
-                await response.write_eof()
-            return response
-        finally:
-            self._answered.discard(connection)
+        # the task that has a request handled sends the answer, too
+        task = cast("asyncio.Task[object]", asyncio.current_task())
+        task.add_done_callback(lambda _: self._answered.discard(connection))
+        return await handler(request)
 
 
 class _Refusal(asyncio.Protocol):
