@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import threading
 from contextlib import closing, contextmanager
 from functools import partial
@@ -205,6 +206,8 @@ def test_a_run_that_nobody_plays_says_so_and_says_who_comes(study, out, gate, se
 
     def come():
         wait_until(lambda: server.command("EXISTS", KEYS[-1]) == b":1\r\n")
+        # the run has begun, so that this is what it prints
+        wait_until(lambda: "no worker for" in sys.stderr.getvalue())
         workers.start()
         wait_until(lambda: journal_lines(out) >= 1)
         gate.touch()
