@@ -10,6 +10,7 @@ import pytest
 
 from tests.other_games.games import ADA, AIWOLF, BEA, TABLE, files
 from wolfbus.cli import run
+from wolfbus.errors import RecordError
 from wolfbus.foreign.kinds import KINDS
 from wolfbus.foreign.log import Departed, GameEnd, Night, Said, Voted, read_foreign_log
 
@@ -115,6 +116,18 @@ BAD = {
         ("2,result,3,0,VILLAGER", "2,result,3,0,FOX", "line 24: 'FOX' is no side that can win"),
         ("0,divine,2,1,WEREWOLF", "0,divine,2", "line 7: divine: values are missing"),
         ("1,WEREWOLF,ALIVE,team-a1", "1,VILLAGER,ALIVE,team-a1", "no seat is a Werewolf's"),
+        ("0,status,1,WEREWOLF,ALIVE,team-a1,Ada", "0,status,²,WEREWOLF,ALIVE,x", "line 7: there is no player '1'"),
+    ],
+    "kaggle": [
+        ('"agents": [', '"agents": ["Ada", ', "no replay of Kaggle's werewolf: AttributeError"),
+        ('"info": {', '"info": {"GAME_END": [1], ', "no replay of Kaggle's werewolf: AttributeError"),
+    ],
+    "arena": [
+        ('"debate": [', '"debate": [["Ada"], ', "no state or result of Werewolf Arena: ValueError"),
+        ('"protected": "Eve"', '"protected": 7', "target: Input should be a valid string"),
+    ],
+    "arena on AgentBeats": [
+        ("role_assignment", "roles", "no state or result of Werewolf Arena: KeyError 'role_assignment'"),
     ],
     "table": [
         ("g1,vote,Ada,Bea", "g1,vote,Zoe,Bea", "line 13: 'Zoe' has no seat in this game"),
@@ -126,6 +139,7 @@ BAD = {
         ("g1,end,,,,villagers", "g1,end,,,,us", "line 18: result: 'us' is none of villagers, werewolves, nobody"),
         ("game,event,", "game,what,", "line 1: its header has no column `event`"),
         ("Ada,,,Werewolf", "Ada,,,sheep", "line 9: 'sheep' is no result of an inspection"),
+        (f"statement,Bea,,{BEA}", f"statement,{'B' * 33},,", "line 11: seat: String should have at most 32 characters"),
     ],
 }  # fmt: skip
 
@@ -138,9 +152,35 @@ def test_a_line_that_cannot_be_is_named_with_file_and_place(kind, old, new, says
         old, new = "Bea,Ada,,Werewolf", "Bea,Ada,,sheep"
     assert old in text
     source.write_text(text.replace(old, new, 1), encoding="utf-8")
-    code, paths = imported(kind, source)
+    code, paths = imported(kind.split()[0], source)
     assert (code, paths) == (2, [])
-    assert f"wolfbus: {source}: {says}" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"wolfbus: {source}: {says}")
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x0c", "\x85"])
+@pytest.mark.parametrize("kind", ["aiwolf", "table"])
+def test_a_sign_that_ends_a_line_in_unicode_alone_stays_in_a_statement(sign, kind, file_of, imported):
+    source, words = file_of(kind), BEA.replace(" ", sign)
+    source.write_text(source.read_text("utf-8").replace(BEA, words), encoding="utf-8")
+    code, (path,) = imported(kind, source)
+    assert code == 0
+    assert lines_of(read(path), Said)[0].text == words
+
+
+def test_results_one_a_line_may_hold_a_sign_that_ends_a_line_in_unicode_alone(file_of, imported):
+    source = file_of("arena on AgentBeats")
+    source.write_text(source.read_text("utf-8").replace("accuse Ada", "accuse\u2028Ada") + "\n", encoding="utf-8")
+    source.write_bytes(source.read_bytes() * 2)
+    code, paths = imported("arena", source)
+    assert (code, len(paths)) == (0, 1)
+
+
+def test_a_log_with_a_result_that_no_inspection_has_is_refused(file_of, imported):
+    _, (path,) = imported("table", file_of("table"))
+    path.write_bytes(path.read_bytes().replace(b'"result":"Werewolf"', b'"result":"Wolf"'))
+    with pytest.raises(RecordError, match=r"inspections.0.result.*'Wolf' is none of villagers, Villager"):
+        read(path)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"info": 3}', "\x00", "1,2,3", '{"a":' * 9000])

@@ -109,16 +109,19 @@ class ForeignLogBuilder:
 
     def protect(self, doctor: SeatName, target: SeatName) -> None:
         """Note whom somebody protected at night."""
-        night = self._at_night()
-        self._at_night(protections=(*night.protections, NightAct(seat=doctor, target=target)))
+        with self._checked():
+            act = NightAct(seat=doctor, target=target)
+        self._at_night(protections=(*self._at_night().protections, act))
 
     def inspect(self, seer: SeatName, target: SeatName, result: str) -> None:
         """Note whom somebody inspected at night, and what it saw: a role, or only whether that is a Werewolf."""
-        night, word = self._at_night(), result.casefold().strip()
+        word = result.casefold().strip()
         saw = "villagers" if word in _NO_WOLF else "Werewolf" if word in _WOLF else table_role(result, None)
         if saw is None:
             raise self.error(f"{result!r} is no result of an inspection: a role, werewolf or human")
-        self._at_night(inspections=(*night.inspections, NightAct(seat=seer, target=target, result=saw)))
+        with self._checked():
+            act = NightAct(seat=seer, target=target, result=saw)
+        self._at_night(inspections=(*self._at_night().inspections, act))
 
     def kill(self, name: SeatName) -> None:
         """Note who died at night of the Werewolves."""
@@ -140,11 +143,11 @@ class ForeignLogBuilder:
     def say(self, speaker: SeatName, text: str, *, in_vote: bool = False, thought: str | None = None) -> None:
         """Add a public statement, or a silence where the text is blank."""
         self._day_act()
-        if not text.strip():
-            self.add(Silent(round=self.round, seat=speaker))
-            return
-        self._statements += 1
         with self._checked():
+            if not text.strip():
+                self.add(Silent(round=self.round, seat=speaker))
+                return
+            self._statements += 1
             statement = Said(
                 statement=self._statements,
                 round=self.round,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from wolfbus.errors import RecordError, first_fault
 from wolfbus.files.canonical import canonical, sha256_hex
@@ -146,12 +146,18 @@ class Voted(Part):
     ballots: tuple[LogBallot, ...]
 
 
+def _result(word: str) -> str:
+    if word != "villagers" and word not in TABLE_ROLES:
+        raise ValueError(f"{word!r} is none of villagers, {', '.join(TABLE_ROLES)}")
+    return word
+
+
 class NightAct(Part):
     """What one seat did at night: whom it protected, or inspected and with what result."""
 
     seat: SeatName
     target: SeatName
-    result: str | None = None
+    result: Annotated[str, AfterValidator(_result)] | None = None
     """Of an inspection: the role that was seen, one of `TABLE_ROLES`; or "villagers", where that is only that the
     target is no Werewolf."""
 

@@ -6,6 +6,7 @@ one; and `games(source)`, which yields a `ForeignLogBuilder` for every game. `KI
 
 from __future__ import annotations
 
+import io
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,8 +52,8 @@ class ImportSource:
         return self.content.decode(encoding, errors="replace")
 
     def lines(self) -> list[str]:
-        """Return the lines of its text."""
-        return self.text.splitlines()
+        """Return the lines of its text; what else Unicode ends a line with is part of one."""
+        return [line.removesuffix("\n") for line in io.StringIO(self.text, newline=None)]
 
 
 class ImportKind(Protocol):

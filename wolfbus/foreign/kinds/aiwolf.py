@@ -90,7 +90,7 @@ class _AiwolfReader:
         if number in self._names:
             # the state of each day, which follows from what happens
             return
-        name = fields[4] if len(fields) > 4 else f"Agent[{int(number):02d}]" if number.isdigit() else number
+        name = fields[4] if len(fields) > 4 else f"Agent[{int(number):02d}]" if number.isdecimal() else number
         if _GAME_NAME.fullmatch(agent):
             name, agent = agent, fields[4] if len(fields) > 4 else "unknown"
         name = f"{name} {number}" if name in self.game.seats else name

@@ -41,12 +41,12 @@ def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
                 yield _game_of_state(value)
             else:
                 yield from _games_of_result(value)
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             raise RecordError(f"no state or result of Werewolf Arena: {type(error).__name__} {error}", line) from None
 
 
 def _values_by_line(text: str) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
                 yield number, json.loads(line)
@@ -105,7 +105,7 @@ def _game_of_result(
     result: Mapping[str, Any], agents: Mapping[str, str], acts: list[dict[str, Any]]
 ) -> ForeignLogBuilder:
     game, log = ForeignLogBuilder(), result["game_log"]
-    roles = next(event["roles"] for event in log if event["event"] == "role_assignment")
+    roles = {event["event"]: event for event in log}["role_assignment"]["roles"]
     doctor = next((name for name, role in roles.items() if role == "doctor"), None)
     for name in sorted(roles):
         game.seat(name, roles[name].capitalize(), agents.get(name))

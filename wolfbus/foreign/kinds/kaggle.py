@@ -40,11 +40,11 @@ def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
         replay = json.loads(source.content)
         info = replay["info"]
         entries = [entry for step in info["MODERATOR_OBSERVATION"] for entry in _flat(step)]
+        reader = _KaggleReader(info.get("GAME_END") or {}, replay.get("configuration") or {})
     except (ValueError, RecursionError) as error:
         raise RecordError(f"no replay of Kaggle's werewolf: not JSON: {error}") from None
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise RecordError(f"no replay of Kaggle's werewolf: {type(error).__name__} {error}") from None
-    reader = _KaggleReader(info.get("GAME_END") or {}, replay.get("configuration") or {})
     for number, entry in enumerate(entries, 1):
         try:
             reader.feed(entry["data_type"], json.loads(entry["json_str"]))

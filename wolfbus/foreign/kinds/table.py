@@ -7,6 +7,7 @@ docs/other-games.md describes the columns: ``game``, ``event``, ``seat``, ``targ
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,7 +64,7 @@ def _rows(source: ImportSource) -> Iterator[tuple[int, Row]]:
     if not text.lstrip().startswith("{"):
         head = text.partition("\n")[0]
         # where a comma is the decimal point, spreadsheets save with semicolons
-        reader = csv.DictReader(text.splitlines(keepends=True), delimiter=max(",;\t", key=head.count), strict=True)
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count), strict=True)
         try:
             _check(reader.fieldnames or ())
             for row in reader:
