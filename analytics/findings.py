@@ -137,8 +137,9 @@ SECTIONS: Final[Mapping[str, Callable[[Study, Results], Result]]] = {
 
 
 def results_of(study: Study, families: Iterable[Family] = (*PAPER, *BEYOND)) -> Results:
-    """Return the one table of results over some games."""
-    return Results(row for family in families for row in family(study))
+    """Return the one table of results over some games, made once."""
+    chosen = tuple(families)
+    return study.cached(("results", chosen), lambda: Results(row for family in chosen for row in family(study)))
 
 
 _LIVE: Final = ("villager_wins", "werewolf_wins", "no_winner", *_FLAGS, "auc")
@@ -202,13 +203,17 @@ def metrics(games: Iterable[GameRows]) -> Result:
     return summary.result()
 
 
-def findings(gathered: Gathered) -> Result:
+def findings(gathered: Gathered, study: Study | None = None) -> Result:
     """Return the figures of all games that were read, as plain values: undefined is None, never NaN.
 
     The sections of `Metrics.result` (the paper's tables), those of `SECTIONS`, and ``primary``. ``files`` says what was
     read and what was wrong with it, ``studies`` what the studies' manifests say, and what was checked of their records.
+
+    Args:
+        gathered: what was read.
+        study: its games, where somebody else has a use for their table of results.
     """
-    study = Study(gathered.tables)
+    study = Study(gathered.tables) if study is None else study
     names, declared = primary_of(source.manifest for source in gathered.studies)
     results = results_of(study)
     return {

@@ -297,6 +297,10 @@ class Tables:
         columns = (self.seats["agent"], self.statements["agent"], self.judgements["observer_agent"])
         return words_of(pl.concat([column.unique() for column in columns]))
 
+    def equals(self, other: Tables) -> bool:
+        """Return whether others hold the very same games."""
+        return all(getattr(self, name).equals(getattr(other, name)) for name in FRAMES)
+
     def state(self) -> dict[str, bytes]:
         """Return every frame as an Arrow file; see `restored`."""
         return {name: _packed(getattr(self, name)) for name in FRAMES}

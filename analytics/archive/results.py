@@ -152,11 +152,12 @@ def write_results(results: Results) -> None:
     Raises:
         RecordError: the line names the file and the reason.
     """
-    if not _has_ended(results.as_json()):
+    values = results.as_json()
+    if not _has_ended(values):
         _set_aside(results.folder, results.session)
     # the report first: where there is a metrics file, there is a report
     _replace(results.folder / REPORT, results.report)
-    _replace(results.folder / METRICS, json.dumps(results.as_json(), allow_nan=False, indent=1) + "\n")
+    _replace(results.folder / METRICS, json.dumps(values, allow_nan=False, indent=1) + "\n")
 
 
 def finished_session(folder: Path) -> str:

@@ -11,17 +11,21 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from analytics.export.table_files import AtomicFiles, CsvFile, ParquetFile, pyarrow
 from analytics.export.tables import TABLES, ExportTable, read_games
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.reading import StudyCheck, checks
 from analytics.rows.fields import Column
-from analytics.tables import TablesBuilder
+from analytics.tables import Tables, TablesBuilder
 from wolfbus import __version__
 from wolfbus.errors import ConfigError
 from wolfbus.files.package_data import PackageData, Prose, read_data
+
+if TYPE_CHECKING:
+    from analytics.metrics.study import Study
+    from analytics.results import Results
 
 PACKAGE: Final = "datapackage.json"
 CARD: Final = "README.md"
@@ -221,6 +225,7 @@ def write_tables(
     tables: Sequence[str] | None = None,
     licence: str | None = None,
     force: bool = False,
+    measured: Study | None = None,
     tell: Callable[[int, int], None] = lambda _read, _all: None,
 ) -> Exported:
     """Write a file per table, and what describes them: ``croissant.json`` for programs, beside CSV ``datapackage.json``
@@ -237,6 +242,7 @@ def write_tables(
         tables: names out of `TABLES`; all of them unless given.
         licence: SPDX identifier of the data's licence, which the descriptions state; none unless given.
         force: whether files that are there already are replaced.
+        measured: games that are measured; where they are those exported, ``results`` is theirs.
         tell: called after each file with the number of files read, and of all.
 
     Raises:
@@ -269,11 +275,8 @@ def write_tables(
                 if of_all:
                     builder.add(game.rows, game.block)
             for table in of_all:
-                # what figures take is loaded where there are any
-                from analytics.findings import results_of
-                from analytics.metrics.study import Study
-
-                counts[table.name] += writers[table.name].add(tuple(table.cells(results_of(Study(builder.tables())))))
+                rows = table.cells(_results(builder.tables(), measured))
+                counts[table.name] += writers[table.name].add(tuple(rows))
             for writer in writers.values():
                 writer.finish()
         except BaseException:
@@ -286,6 +289,18 @@ def write_tables(
         atomic.file(CROISSANT).write(_croissant(chosen, form, sums, licence))
         atomic.file(CARD).write(_card(chosen, form, counts, licence))
     return Exported(counts, tuple(notes), tuple(checks(collection.studies, notes)))
+
+
+def _results(tables: Tables, measured: Study | None) -> Results:
+    """Return the figures of the games that are exported."""
+    # what figures take is loaded where there are any
+    from analytics.findings import results_of
+    from analytics.metrics.study import Study
+
+    if measured is not None and measured.tables.equals(tables):
+        return results_of(measured)
+    # a record that is measured leniently may be passed on in part only
+    return results_of(Study(tables))
 
 
 write_csv: Final = partial(write_tables, "csv")

@@ -14,6 +14,7 @@ import yaml
 from analytics.export import TABLES, write_csv, write_parquet
 from analytics.findings import findings
 from analytics.gather import gather
+from analytics.metrics.study import Study
 from tests.export.records import HOSTILE, game, rows_of, write
 from wolfbus.errors import ConfigError
 
@@ -99,6 +100,16 @@ def test_chosen_tables_are_the_ones_written(records, tmp_path):
     for table in (games, votes):
         fields = {field["name"]: field["type"] for field in table["schema"]["fields"]}
         assert fields == types(table["name"], 0)
+
+
+def test_figures_of_other_games_than_those_exported_are_not_written(tmp_path):
+    results = []
+    write(tmp_path / "one", game("one"))
+    write(tmp_path / "two", game("two", brains=("three", "four")))
+    for measured in (None, Study(gather([tmp_path / "two"]).tables)):
+        write_csv([tmp_path / "one"], tmp_path / "out", tables=["results"], measured=measured, force=True)
+        results.append((tmp_path / "out" / "results.csv").read_bytes())
+    assert results[0] == results[1]
 
 
 def test_a_shared_folder_says_what_it_is_to_hugging_face_and_in_croissant(records, tmp_path):

@@ -1,10 +1,12 @@
 """`wolfbus report` on records that were really played."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from analytics.results import ResultRow, Results
 from wolfbus.cli import run
 
 
@@ -70,6 +72,20 @@ def test_markdown_bibtex_and_tables_are_written_where_they_are_asked_for(report,
     assert (code, err, json.loads(out)["outcomes"]["games"]) == (0, "", 1)
     assert {"table1", "table4", "truth", "abilities", "variability"} <= set(json.loads(out))
     assert not (tmp_path / "report.html").exists()
+
+
+def test_a_page_and_tables_of_the_same_games_compute_their_figures_once(report, tmp_path: Path, monkeypatch):
+    made = []
+
+    def counted(rows: Iterable[ResultRow]) -> Results:
+        made.append(Results(rows))
+        return made[-1]
+
+    monkeypatch.setattr("analytics.findings.Results", counted)
+    assert report(".", "--findings", "f.json", "--csv", "tables", "--parquet", "more")[0] == 0
+    assert len(made) == 1
+    rows = (tmp_path / "tables" / "results.csv").read_text("utf-8").splitlines()
+    assert len(rows) == 1 + len(list(made[0]))
 
 
 def test_bad_files_are_named_counted_and_the_rest_is_reported(report, tmp_path: Path):

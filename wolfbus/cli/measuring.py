@@ -20,6 +20,7 @@ from wolfbus.study.manifest import FILE
 
 if TYPE_CHECKING:
     from analytics.gather import Criteria, FileNote, Gathered
+    from analytics.metrics.study import Study
     from analytics.report.report import Report
 
 _PATH_SHOWN: Final = 400
@@ -119,14 +120,16 @@ def read_games(
     return gathered
 
 
-def findings_of(gathered: Gathered) -> dict[str, Any]:
-    """Return all figures of what was gathered, those that are kept of the very same files if there are any."""
+def findings_of(gathered: Gathered, study: Study | None = None) -> dict[str, Any]:
+    """Return all figures of what was gathered, those that are kept of the very same files if there are any; see
+    `findings`.
+    """
     from analytics.gather import once
 
     def computed() -> dict[str, Any]:
         from analytics.findings import findings
 
-        return findings(gathered)
+        return findings(gathered, study)
 
     return once("findings", [gathered.basis], computed)
 

@@ -115,7 +115,12 @@ def _own_place(sources: tuple[str, ...]) -> Path:
 def _write(sources: tuple[str, ...], outputs: Outputs, criteria: Criteria, gathered: Gathered) -> None:
     from analytics.export import write_csv, write_parquet
 
-    findings = findings_of(gathered) if any((*outputs.files, outputs.md, outputs.as_json)) else {}
+    study = None
+    if outputs.csv is not None or outputs.parquet is not None:
+        from analytics.metrics.study import Study
+
+        study = Study(gathered.tables)
+    findings = findings_of(gathered, study) if any((*outputs.files, outputs.md, outputs.as_json)) else {}
     if outputs.as_json:
         click.echo(json.dumps(findings, allow_nan=False))
     if outputs.findings is not None:
@@ -124,9 +129,9 @@ def _write(sources: tuple[str, ...], outputs: Outputs, criteria: Criteria, gathe
         _write_pages(sources, outputs, criteria, gathered, findings)
     # last, for they may be refused: files that are there already, too few games
     if outputs.csv is not None:
-        write_csv(sources, outputs.csv, criteria)
+        write_csv(sources, outputs.csv, criteria, measured=study)
     if outputs.parquet is not None:
-        write_parquet(sources, outputs.parquet, criteria)
+        write_parquet(sources, outputs.parquet, criteria, measured=study)
 
 
 def _write_pages(
