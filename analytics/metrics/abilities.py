@@ -226,7 +226,10 @@ def undefined_reason(model: Fit, figure: str, agent: int) -> str | None:
         return f"it {verb} statement as to which this is known"
     if figure in ABILITIES and not (honest and deceptive):
         return f"it {verb} {'deceptive' if honest else 'honest'} statement"
-    if figure in _SPEAKER and int((layout.as_speaker == layout.as_speaker[agent]).sum()) < 2:
+    others = layout.as_speaker == layout.as_speaker[agent]
+    if figure == "concealment":
+        others &= layout.received.all(axis=1)
+    if figure in _SPEAKER and others.sum() < 2:
         return "no other agent to compare it with"
     if figure in ABILITIES and not model.identified(weights_of(model, figure)[[agent]])[0]:
         return NOT_IDENTIFIED

@@ -76,6 +76,14 @@ def test_who_flags_everything_admits_nothing_tosses_a_coin_or_is_silent_does_not
     assert section["label"]["agents"]["agent-02"]["confession_rate"]["value"] == 0.0
 
 
+def test_the_only_agent_that_admits_anything_has_no_other_whose_concealment_compares():
+    section = measured("abilities", played_by("good", "denier", deceptive=(0.5,) * 4, statements=16))
+    good = section["label"]["agents"]["agent-00"]
+    assert good["concealment"]["reason"] == "no other agent to compare it with"
+    assert good["suspected"]["value"] is not None
+    assert None not in values(section["truth"], "concealment")
+
+
 def test_observers_who_know_the_roles_do_not_count():
     columns = simulate(draw_agents(3, seed=2), games=20, seed=2)
     wolves = columns.judgements["observer_role"] == ROLES.index("Werewolf")
