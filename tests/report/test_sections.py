@@ -295,6 +295,14 @@ def test_failures_of_a_study_and_of_files_stand_above_the_numbers():
     assert "2 failed, 1 pending" in written
 
 
+def test_games_that_halted_stand_among_those_planned():
+    totals = {"games": 9, "ended": 5, "halted": 3, "stopped": 0, "failed": 1, "pending": 0}
+    study = StudySource(Path("s"), {"study": "study-00000000", "totals": totals})
+    written = markdown({}, gathered(sample.games(1), (), (study,)))["design"]
+    assert "| Games | Ended | Halted | Stopped | Failed | Pending |" in written
+    assert "| Games | 9 | 5 | 3 | 0 | 1 | 0 |" in written
+
+
 def test_agents_that_never_met_are_told_apart_and_one_without_an_ability_is_not_an_average_one(findings):
     abilities = findings["abilities"]["label"]
     big, small = (abilities["agents"][agent] for agent in sample.AGENTS)
