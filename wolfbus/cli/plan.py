@@ -41,6 +41,8 @@ def plan(pilot: str, metric: str, difference: float | None, games: int | None, p
     gathered = read_games([str(pilot)], criteria_of(prove=False), None, cached=True)
     primary, _ = primary_of(study.manifest for study in gathered.studies)
     planned = pilot_of(Study(gathered.tables), metric, primary)
+    if games is not None and games > planned.games(MOST):
+        raise ConfigError(f"--games {games}: give {planned.games(MOST):,} at most")
     result: dict[str, Any] = {"metric": metric, "unit": planned.unit, "power": power}
     lines = []
     if difference is not None:
