@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args
+
+from pydantic import ValidationError
 
 from analytics.annotations.file import FOLDER, Annotation, Header, annotation_of, read
-from analytics.annotations.lines import SUFFIX, alone, write
+from analytics.annotations.lines import SUFFIX, Line, alone, write
 from analytics.rows.annotation import Stance
-from wolfbus.errors import ConfigError, RecordError
+from wolfbus.errors import ConfigError, RecordError, first_fault
 from wolfbus.files.canonical import sha256_hex
 from wolfbus.files.printable import counted, printable
 from wolfbus.files.whole_file import read_text_whole, read_whole, write_whole
@@ -68,14 +69,14 @@ def export(items: Iterable[Passage], sheet: Path, folder: Path) -> int:
     for item in items:
         # nobody knows the hash who has not the record
         row = sha256_hex(b"sheet", item.id.encode(), item.head.encode(), item.hash.encode())[:10]
-        key[row] = annotation_of(item).model_dump(exclude_none=True)
+        key[row] = annotation_of(item)
         before = "\n".join(_line(line) for line in item.before[-CONTEXT:])
         texts = (before, item.statement.words, item.statement.text or "")
         writer.writerow((f"s-{row}", *map(_plain, texts), "", "", "", ""))
         rows += 1
     if len(key) > before_rows:
         (folder / FOLDER).mkdir(exist_ok=True)
-        write_whole(folder / FOLDER / KEY, [json.dumps({"format": "wolfbus-sheet-key", "rows": key}, indent=1)])
+        write_whole(folder / FOLDER / KEY, [_SheetKey(rows=key).model_dump_json(exclude_none=True, indent=1)])
     # spreadsheets take UTF-8 for something else unless it is marked
     write_whole(sheet, ["\ufeff", file.getvalue()])
     return rows
@@ -90,15 +91,19 @@ def _plain(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def _key(folder: Path) -> dict[str, dict[str, Any]]:
+class _SheetKey(Line):
+    format: Literal["wolfbus-sheet-key"] = "wolfbus-sheet-key"
+    rows: dict[str, Annotation]
+
+
+def _key(folder: Path) -> dict[str, Annotation]:
     path = folder / FOLDER / KEY
     if not path.exists():
         return {}
     try:
-        rows: dict[str, dict[str, Any]] = json.loads(read_whole(path, _LARGEST))["rows"]
-        return dict(rows)
-    except (ValueError, KeyError, TypeError) as error:
-        raise RecordError(f"{path}: no key of sheets: {error}") from None
+        return _SheetKey.model_validate_json(read_whole(path, _LARGEST)).rows
+    except ValidationError as error:
+        raise RecordError(f"{path}: no key of sheets: {first_fault(error)}") from None
 
 
 def take_in(sheet: Path, rater: str, folder: Path, items: Iterable[Passage]) -> tuple[int, int, int]:
@@ -128,7 +133,7 @@ def take_in(sheet: Path, rater: str, folder: Path, items: Iterable[Passage]) -> 
                 f"row {number}, column row: {printable(cells['row'], 40)!r} is no row of a sheet of this study"
             )
             continue
-        noted = Annotation.model_validate(key[row])
+        noted = key[row]
         item = by_place.get(noted.place)
         if item is None or item.seals != noted.seals:
             raise noted.misfit(folder / FOLDER / KEY)

@@ -149,6 +149,22 @@ def test_a_row_twice_and_a_record_that_changed_since_are_refused(place):
     assert "is not what was annotated" in said.err
 
 
+@pytest.mark.parametrize(("broken", "says"), [
+    ('{"rows": {"0123456789": "x"}}', "rows.0123456789"),
+    ('{"rows": {"0123456789": {"game": "g"}}}', "rows.0123456789.head"),
+    ('{"rows": 3}', "rows"),
+    ('{"rows"', "Invalid JSON"),
+])  # fmt: skip
+def test_a_key_of_sheets_that_is_none_is_refused_in_one_line(place, broken, says):
+    save(place, filled(place, exported(place), deceptive=lambda _: "no"))
+    (place.folder / "study" / "annotations" / "key.json").write_text(broken)
+    for asked in (("--import", "filled.csv", "--rater", "anna"), ("--export", "again.csv")):
+        said = place.annotate(*asked)
+        assert said.code == 2
+        (line,) = said.err.splitlines()
+        assert f"key.json: no key of sheets: {says}" in line
+
+
 def test_no_cell_of_a_sheet_is_run_as_a_formula(tmp_path, monkeypatch):
     (tmp_path / "talker.py").write_text(
         "from wolfbus.agent import Agent\n\n\nclass Talker(Agent):\n"

@@ -77,8 +77,8 @@ def _study(findings: Result, context: Context, study: Mapping[str, Any], place: 
         notes = _first(_PAIRS, pairs, "pairs ")
         yield table("design/meetings", findings, context, lines=meetings, notes=notes, place=place)
     if totals := study.get("totals"):
-        without, lines = () if totals.get("halted") else ("Halted",), [Line(Cell("Games"), totals)]
-        yield table("design/totals", findings, context, lines=lines, without=without, place=place)
+        of_all, without = [Line(Cell("Games"), totals)], () if totals.get("halted") else ("Halted",)
+        yield table("design/totals", findings, context, lines=of_all, without=without, place=place)
     failed = [game for game in study.get("games") or () if game.get("state") in {"failed", "halted", "stopped"}]
     if failed:
         lines = (
