@@ -88,8 +88,8 @@ class Report:
     def __init__(self, findings: Result, gathered: Gathered, criteria: Criteria | None = None) -> None:
         self._findings = findings
         self._gathered = gathered
-        # words are read again from files that were checked
-        self._criteria = replace(criteria or Criteria(), prover=None)
+        # words are read again from files that were checked, and that are no longer seen as their studies'
+        self._criteria = replace(criteria or Criteria(), prover=None, include_played_again=True)
         self.context = Context(
             agents=gathered.tables.agents,
             files=gathered.files,

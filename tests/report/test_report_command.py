@@ -1,6 +1,7 @@
 """`wolfbus report` on records that were really played."""
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -86,6 +87,15 @@ def test_a_page_and_tables_of_the_same_games_compute_their_figures_once(report, 
     assert len(made) == 1
     rows = (tmp_path / "tables" / "results.csv").read_text("utf-8").splitlines()
     assert len(rows) == 1 + len(list(made[0]))
+
+
+def test_equal_games_of_two_studies_are_both_among_the_statements_where_their_figures_were_kept(report, tmp_path: Path):
+    for design in ("fixed", "shuffle"):
+        played = ["run", "--players", "scripted*8", "--games", "2", "--seed", "3", "--design", design, "--quiet"]
+        assert run([*played, "--out", str(tmp_path / "studies" / design)]) == 0
+    assert report("studies", "--json")[0] == 0
+    assert report("studies", "--html", "again.html")[0] == 0
+    assert re.search(r"All [\d,]+ statements of 4 games are here", (tmp_path / "again.html").read_text("utf-8"))
 
 
 def test_bad_files_are_named_counted_and_the_rest_is_reported(report, tmp_path: Path):
