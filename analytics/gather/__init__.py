@@ -183,9 +183,9 @@ def _basis(
 
 
 def each_game(
-    paths: Sequence[str | Path], criteria: Criteria | None = None, *, keep_text: bool = False
+    paths: Sequence[str | Path], criteria: Criteria | None = None
 ) -> Iterator[tuple[FileNote, GameRows | None]]:
-    """Yield what became of each file, with the rows of its game, in the order of the files' paths.
+    """Yield what became of each file, with the rows of its game and their words, in the order of the files' paths.
 
     Raises:
         RecordError: as `find` does.
@@ -197,9 +197,7 @@ def each_game(
     # a game that is missing is noted under the path of its record, where another game's file may stand
     files: list[Source | FileNote] = [*collection.refused, *collection.files]
     for file in sorted(files, key=lambda file: str(file.path)):
-        yield (
-            (file, None) if isinstance(file, FileNote) else read_game(file, criteria, keep_text=keep_text, digest=False)
-        )
+        yield (file, None) if isinstance(file, FileNote) else read_game(file, criteria, keep_text=True)
 
 
 def _end(_number: int, _frame: object) -> None:
@@ -272,7 +270,7 @@ def _read(batch: SourceBatch, words: _Words | None = None) -> BatchResult:
     try:
         ledger, builder, notes = Ledger(), TablesBuilder(), []
         for source in batch.sources:
-            note, rows = read_game(source, batch.criteria, keep_text=words.are_kept, digest=False)
+            note, rows = read_game(source, batch.criteria, keep_text=words.are_kept)
             notes.append(note)
             if rows is not None:
                 words.add(note, rows)

@@ -94,12 +94,7 @@ def is_unfinished(note: FileNote, rows: GameRows | None) -> bool:
 
 
 def read_game(
-    source: Source,
-    criteria: Criteria,
-    *,
-    keep_text: bool = False,
-    strict: bool = False,
-    digest: bool = True,
+    source: Source, criteria: Criteria, *, keep_text: bool = False, strict: bool = False
 ) -> tuple[FileNote, GameRows | None]:
     """Return what became of a file, and the rows of as much of its game as holds and counts, None for nothing.
 
@@ -110,13 +105,13 @@ def read_game(
         source: the file.
         criteria: how to compute, what to count, and who re-executes records.
         keep_text: keep the statements' words.
-        strict: refuse members that nobody knows here, which is slower: for what is passed on, not for measuring.
-        digest: note the digest, too, of a record that has none to be compared with.
+        strict: refuse members that nobody knows here, and note the digest of a record that has none to be compared
+            with; it is slower: for what is passed on, not for measuring.
 
     Raises:
         RecordError: its annotations or beliefs are of something else; the line names their file and the place.
     """
-    note, rows = _read_game(source, criteria, keep_text=keep_text, strict=strict, digest=digest)
+    note, rows = _read_game(source, criteria, keep_text=keep_text, strict=strict)
     if rows is not None and source.annotations:
         rows = replace(rows, annotations=tuple(rows_of(source.annotations, note.head, rows)))
     if rows is not None and source.beliefs:
@@ -125,7 +120,7 @@ def read_game(
 
 
 def _read_game(
-    source: Source, criteria: Criteria, *, keep_text: bool, strict: bool, digest: bool
+    source: Source, criteria: Criteria, *, keep_text: bool, strict: bool
 ) -> tuple[FileNote, GameRows | None]:
     path = str(source.path)
     if source.problem is not None or source.kind is None:
@@ -143,7 +138,7 @@ def _read_game(
             if note.problem is None:
                 return note, rows
             # the lines' own bytes prove a digest; that it is another one, only the events do
-        elif lenient and source.noted is None and not digest:
+        elif lenient and source.noted is None:
             digest_of = "nothing"
         return _read_record(source, criteria, keep_text=keep_text, lenient=lenient, digest_of=digest_of)
     except WolfError as error:

@@ -137,7 +137,7 @@ def entries_of(
         notes = {note.path: note for note in gathered.files}
         games = ((notes[path], gathered.games[path]) for path in paths)
     else:
-        games = each_game(paths, criteria, keep_text=True)
+        games = each_game(paths, criteria)
     place = 0
     for note, rows in games:
         if rows is not None:

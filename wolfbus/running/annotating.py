@@ -44,7 +44,7 @@ def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote], int]:
     items: list[Passage] = []
     problems: list[FileNote] = []
     unfinished = 0
-    for note, rows in each_game([folder], keep_text=True):
+    for note, rows in each_game([folder]):
         if is_unfinished(note, rows):
             unfinished += 1
             continue

@@ -93,7 +93,7 @@ class BeliefRun(AskingRun):
             ConfigError: a seat's model is not known; the file was made with other settings, or is kept elsewhere.
         """
         for source in collect([self.folder]).files:
-            note, rows = read_game(source, Criteria(), digest=False)
+            note, rows = read_game(source, Criteria())
             if is_unfinished(note, rows):
                 self.unfinished += 1
                 continue

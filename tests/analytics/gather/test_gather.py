@@ -280,7 +280,7 @@ def test_a_record_that_a_study_has_lost_is_named(folder: Path):
 
 
 def test_streaming_the_games_gives_the_rows_that_are_gathered_and_the_words_that_are_kept_of_few(played: Path):
-    again = {note.path: rows for note, rows in each_game([played], keep_text=True) if rows is not None}
+    again = {note.path: rows for note, rows in each_game([played]) if rows is not None}
     texts = [statement.text for rows in again.values() for statement in rows.statements]
     assert all(texts)
     with_texts = gather([played], with_words=len(texts))

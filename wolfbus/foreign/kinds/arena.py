@@ -29,12 +29,11 @@ def looks_like(start: bytes) -> bool:
 
 def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
     """Yield the games of a file: one state or result, or a result a line."""
-    text = source.content.decode("utf-8-sig", errors="replace")
     values: list[tuple[int | None, Any]]
     try:
-        values = [(None, json.loads(text))]
+        values = [(None, json.loads(source.text))]
     except (ValueError, RecursionError):
-        values = list(_values_by_line(text))
+        values = list(_values_by_line(source))
     for line, value in values:
         try:
             if "rounds" in value and "players" in value:
@@ -45,8 +44,8 @@ def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
             raise RecordError(f"no state or result of Werewolf Arena: {type(error).__name__} {error}", line) from None
 
 
-def _values_by_line(text: str) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(text.split("\n"), 1):
+def _values_by_line(source: ImportSource) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(source.lines(), 1):
         if line.strip():
             try:
                 yield number, json.loads(line)
