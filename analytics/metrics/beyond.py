@@ -266,7 +266,7 @@ def intervals(_study: Study, results: Results) -> Result:
 _MAPPED: Final = ("brier", "ece", "auc")
 
 
-def variability(study: Study, results: Results, names: Iterable[str] | None = None) -> Result:
+def variability(study: Study, results: Results) -> Result:
     """Return every headline metric with a 95 % interval (paper 5.9; metrics: variability).
 
     ``value`` is pooled over games. ``low`` and ``high`` are the bootstrap's: 2,000 draws with a fixed seed resample
@@ -293,14 +293,9 @@ def variability(study: Study, results: Results, names: Iterable[str] | None = No
     checkable claim; detection against truth is of lies among all of these, whatever the self-label.
     ``design_blocks`` are the blocks of the design, which are fewer than ``blocks`` where there are too few of them and
     single games are resampled instead.
-
-    Args:
-        study: the games.
-        results: the table.
-        names: of the metrics; all unless given.
     """
     return {
-        "metrics": {name: _varying(HEADLINES[name], results, study.games) for name in names or HEADLINES},
+        "metrics": {name: _varying(HEADLINES[name], results, study.games) for name in HEADLINES},
         "draws": draws_of(study.blocks).draws,
         "blocks": study.blocks,
         "design_blocks": study.design_blocks,

@@ -93,7 +93,7 @@ def _mean_by(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
     return rows.group_by(*keys, maintain_order=True).agg(pl.col("value").mean())
 
 
-def effect_row(metric: str, group: Mapping[str, Any], values: Array, n: int, *, intervals: bool = True) -> ResultRow:
+def effect_row(metric: str, group: Mapping[str, Any], values: Array, n: int) -> ResultRow:
     """Return the mean over units as a row of the table, with the interval of resampled units.
 
     Args:
@@ -101,14 +101,11 @@ def effect_row(metric: str, group: Mapping[str, Any], values: Array, n: int, *, 
         group: whose it is.
         values: by unit, NaN where it has none.
         n: over how many statements.
-        intervals: whether it gets an interval.
     """
     has = ~np.isnan(values)
     if not has.any():
         return ResultRow(metric, group_text(group), NOBODY, None, n=0, reason=_NO_PAIR)
     value = float(values[has].mean())
-    if not intervals:
-        return ResultRow(metric, group_text(group), NOBODY, value, n=n)
     draws = draws_of(len(values))
     drawn = draws.sums(np.column_stack((np.where(has, values, 0.0), has.astype(np.float64))))
     with np.errstate(invalid="ignore"):
@@ -128,15 +125,15 @@ def fork_rows(study: Study) -> Iterator[ResultRow]:
     forks = fork_set(study)
     for outcome in OUTCOMES if forks.statements else ():
         metric = f"lie_effect_{outcome}"
-        yield effect_row(metric, {}, *forks.by_unit(HONEST, outcome), intervals=study.with_intervals)
+        yield effect_row(metric, {}, *forks.by_unit(HONEST, outcome))
         for axis in AXES:
             for name in forks.values(axis):
                 means = forks.by_unit(HONEST, outcome, group={axis: name})
-                yield effect_row(metric, {axis: name}, *means, intervals=study.with_intervals)
+                yield effect_row(metric, {axis: name}, *means)
         for arm in forks.arms:
             if arm != HONEST:
                 means = forks.by_unit(arm, outcome)
-                yield effect_row(f"fork_contrast_{outcome}", {"arm": arm}, *means, intervals=study.with_intervals)
+                yield effect_row(f"fork_contrast_{outcome}", {"arm": arm}, *means)
 
 
 def fork_set(study: Study) -> ForkSet:

@@ -289,7 +289,8 @@ def scored(games: Columns | Tables) -> pl.DataFrame:
 def headlines(games: Columns | Tables, *names: str) -> dict:
     """Return some headline metrics, or all."""
     study = Study(tables_from(games))
-    return variability(study, Results(headline_rows(study, names or None)), names or HEADLINES)["metrics"]
+    metrics = variability(study, Results(headline_rows(study, names or None)))["metrics"]
+    return {name: metrics[name] for name in names or HEADLINES}
 
 
 def gathered(
