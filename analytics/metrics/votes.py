@@ -56,8 +56,8 @@ def follows(scope: Scope) -> Iterator[Sums]:
 
 
 def concentrations(scope: Scope) -> Iterator[Sums]:
-    """Yield votes in which somebody was named, with the greatest share of ballots for one name."""
-    named = scope.of(scope.study.tables.votes, "voter_agent").filter(_VOTED)
+    """Yield votes in which somebody was named, with the greatest share of ballots for one name; whoever knew what."""
+    named = Scope(scope.study, EVERYBODY, scope.agent).of(scope.study.tables.votes, "voter_agent").filter(_VOTED)
     for_whom = named.group_by("game", "round", "target", maintain_order=True).len()
     by_vote = for_whom.group_by("game", "round", maintain_order=True).agg(
         most=pl.col("len").max() / pl.col("len").sum()

@@ -36,6 +36,16 @@ def test_an_area_by_role_counts_what_has_the_score_and_not_what_has_a_flag_alone
     assert found["auc"]["n"] == table["overall"]["n"] == sum(found[f"auc/{role}"]["n"] for role in ROLES)
 
 
+def test_votes_concentrate_over_all_ballots_that_name_somebody_whatever_their_voters_knew():
+    known = replace(TABLES, votes=TABLES.votes.with_columns(informed=pl.col("voter_role") == "Werewolf"))
+    shares = []
+    for _, vote in TABLES.votes.filter(pl.col("target").is_not_null()).group_by("game", "round"):
+        named = vote["target"].cast(pl.String).to_list()
+        shares.append(max(map(named.count, named)) / len(named))
+    found = headlines(known, "vote_concentration")["vote_concentration"]
+    assert (found["value"], found["n"]) == (pytest.approx(statistics.mean(shares)), len(shares))
+
+
 def test_areas_of_single_games_are_exact_however_many_scores_there_are():
     columns = finely_scored()
     judged = scored(columns)
