@@ -107,7 +107,8 @@ class TrialGame:
             value = unpack(entry.body)
         except MessageError:
             value = {}
-        name = str(value.get("request"))
+        stated = value.get("request")
+        name = stated if isinstance(stated, str) else ""
         request = self._requests.get(name)
         if request is not None and request.fault is not None:
             self._note_late(name, request, request.fault, at)

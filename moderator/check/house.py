@@ -26,7 +26,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
 from wolfbus.bus.pump import BusReader, BusWriter, Deliver, Done, Lost, OnError
 from wolfbus.errors import BusError, MessageError, WolfError
-from wolfbus.messages.codec import FROM_AGENT, unpack, validate
+from wolfbus.messages.codec import FROM_AGENT, member_in_line, unpack, validate
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import FromAgent, Goodbye, Join, Leave, RollCall, Welcome
 
@@ -289,10 +289,10 @@ class CheckHouse:
         except MessageError:
             return
         sort = value.get("type")
-        if entry.type != sort and sort in {"reply", "join", "leave"}:
+        if entry.type != sort and sort in ("reply", "join", "leave"):
             self._ledger.fault("entry fields", "warn", f"field type says {entry.type!r} beside a {sort!r}")
         if self.agent and entry.sender != self.agent:
             self._ledger.fault("entry fields", "fail", f"field from says {entry.sender!r}, not {self.agent!r}")
         if sort == "reply" and value.get("game") != entry.game:
-            fault = f"field game says {entry.game!r} beside a reply in game {value.get('game')!r}: it reaches no game"
-            self._ledger.fault("entry fields", "fail", fault)
+            fault = f"field game says {entry.game!r} beside a reply in game {member_in_line(value.get('game'))}"
+            self._ledger.fault("entry fields", "fail", f"{fault}: it reaches no game")

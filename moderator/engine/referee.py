@@ -22,7 +22,7 @@ from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import Fault, Kind, Outcome
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.calls import REPORT_BYTES
-from wolfbus.messages.codec import REPLIES, unpack, validate
+from wolfbus.messages.codec import REPLIES, member_in_line, unpack, validate
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech, published_words
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
 from wolfbus.messages.requests import AnyReply, Ask
@@ -217,7 +217,7 @@ class Referee:
         if report:
             return [*self.reports.receive(agent, value, size, entry.id[:64] or None)]
         if sort != "reply":
-            raise _RefusedError("unreadable", f"a message of type {sort!r:.60} is no reply")
+            raise _RefusedError("unreadable", f"a message of type {member_in_line(sort)} is no reply")
         request = self._match(agent, value.get("request"), value.get("seat"), value.get("game"))
         return [] if request is None else [self._read(request, value)]
 
@@ -244,7 +244,7 @@ class Referee:
         if self._agents[seat] != agent:
             raise _RefusedError("sender", f"{seat} is played by another agent", shown_id)
         if stated_seat != seat or game != self._game:
-            note = f"the reply is for {stated_seat!r:.60} in game {game!r:.80}; the request is not"
+            note = f"the reply is for {member_in_line(stated_seat)} in game {member_in_line(game)}; the request is not"
             raise _RefusedError("sender", note, shown_id)
         if name in self._answered:
             # this is the reply that closed it, read again; one more would be a second answer
@@ -254,7 +254,7 @@ class Referee:
 
     def _read(self, request: OpenRequest, value: dict[str, Any]) -> AnyAnswered:
         if value.get("kind") != request.asking.kind:
-            wrong = f"kind: {value.get('kind')!r:.40} does not answer a {request.asking.kind}"
+            wrong = f"kind: {member_in_line(value.get('kind'))} does not answer a {request.asking.kind}"
             return self._close(request, "defaulted", fault="unparseable", note=wrong)
         try:
             reply: AnyReply = validate(REPLIES, value)

@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import msgpack
 import pytest
 
 from moderator.engine.reexecution import GameSoFar
@@ -195,6 +196,25 @@ def test_a_reply_over_the_configured_limit_is_rejected_unread_and_one_at_the_lim
 def test_unreadable_bytes_are_rejected(body):
     single = SingleRequest()
     assert_rejected(single, single.receive("one", body), "unreadable")
+
+
+@pytest.mark.parametrize("opening", [b"\x91", b"\x81\xa1a"], ids=["lists", "maps"])
+@pytest.mark.parametrize(
+    ("member", "becomes"),
+    [
+        *(("v", "version"), ("type", "unreadable"), ("game", "sender"), ("seat", "sender"), ("request", "unknown")),
+        *((member, "unparseable") for member in ("kind", "content", "thought")),
+    ],
+)
+def test_a_member_that_is_nested_as_deep_as_can_be_sent_ends_no_game(member: str, becomes: str, opening: bytes) -> None:
+    single = SingleRequest()
+    others = pack(single.reply(**{member: "…"}))
+    body = bytes([others[0] + 1]) + others[1:] + msgpack.packb(member) + opening * 1021 + b"\xc0"
+    verdict = single.receive("one", body)
+    if becomes == "unparseable":
+        assert_defaulted(single, verdict, becomes)
+    else:
+        assert_rejected(single, verdict, becomes)
 
 
 @pytest.mark.parametrize(("bid", "outcome"), [(20, "accepted"), (21, "defaulted")])

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import msgpack
 import pytest
 from click.testing import CliRunner
 
@@ -127,6 +128,25 @@ class Rude(SmallestAgent):
         if any(fact["fact"]["type"] == "ended" for fact in message.get("facts", ())):
             game = message["game"]
             self.say({**ONE_BID, "request": f"{game}/2/debate/1/bid/Ada", "seat": "Ada"}, game)
+
+
+class Listing(SmallestAgent):
+    """Sends, before each good reply, one that has a map or a list where a text belongs."""
+
+    def answer(self, game, seat, ask, facts):
+        reply = {**ONE_BID, "request": ask["id"], "seat": seat}
+        for odd in ({"type": {"a": "reply"}}, {"type": ["reply"]}, {"request": {"a": 1}}, {"seat": [seat]}, {"v": {}}):
+            self.count += 1
+            body = msgpack.packb({"v": 1, **reply, "game": game, **odd})
+            self.write({"type": "reply", "from": self.name, "game": game, "n": self.count, "body": body})
+        super().answer(game, seat, ask, facts)
+
+
+def test_lists_and_maps_where_texts_belong_are_named_and_end_no_trial(redis_url: str) -> None:
+    findings = tried(Listing(redis_url, "check", "listing"), redis_url, PATIENT)
+    named = {"malformed message", "unknown request", "wrong seat or sender", "wrong version"}
+    assert named <= sorts(findings["game 1, as Villager"])
+    assert findings["goodbye"].verdict == "ok"
 
 
 def test_what_was_not_asked_for_is_named(redis_url: str) -> None:

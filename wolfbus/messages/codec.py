@@ -93,11 +93,18 @@ def unpack(body: bytes) -> dict[str, Any]:
     return value
 
 
+def member_in_line(value: object) -> str:
+    """Return what a message has where a text or a number belongs, within a line; of a list or map only that it is one,
+    for it may be nested deeper than can be written.
+    """
+    return "a map" if isinstance(value, dict) else "a list" if isinstance(value, tuple) else f"{value!r:.60}"
+
+
 def check_version(value: dict[str, Any]) -> None:
     """Raise VersionError, naming both versions, unless `value` is of this protocol version."""
     version = value.get("v")
     if version != PROTOCOL or version.__class__ is not int:
-        stated = "no protocol version" if version is None else f"protocol version {version!r:.40}"
+        stated = "no protocol version" if version is None else f"protocol version {member_in_line(version)}"
         raise VersionError(f"{stated} is not spoken here; this build speaks {PROTOCOL}")
 
 
