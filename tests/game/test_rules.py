@@ -17,7 +17,7 @@ from tests.game.driver import (
     questions,
 )
 from tests.llm.tables import tables
-from wolfbus.game.config import GameConfig
+from wolfbus.game.config import GameConfig, rules_text
 from wolfbus.messages.content import Bid
 from wolfbus.messages.events import Dawn, Exile, Statement
 
@@ -145,3 +145,10 @@ def test_an_absent_seat_is_still_asked_and_strikes_are_counted_by_seat():
     assert sorted(event.seat for event in played.of("absent")) == ["Val", "Vic"]
     assert {question.seat for question in played.asked("vote")} == set(NAMES)
     assert not played.of("returned")
+
+
+def test_rules_are_told_in_words_whether_or_not_they_say_who_is_what():
+    dealt = TWO_WOLVES.model_copy(update={"roles": None})
+    assert TWO_WOLVES.roles
+    assert rules_text(TWO_WOLVES) == rules_text(dealt)
+    assert "6 players" in rules_text(TWO_WOLVES, technical=False)

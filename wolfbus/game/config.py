@@ -318,7 +318,6 @@ _VERBS: Final[dict[Kind, str]] = {
 _LABELLED: Final = {"with": " as it makes it", "both": " as it makes it, and again afterwards"}
 
 
-@lru_cache(maxsize=64)
 def rules_text(config: GameConfig, *, technical: bool = True) -> str:
     """Return the rules of a game as plain text, sections under headings, for people and for prompts.
 
@@ -327,6 +326,12 @@ def rules_text(config: GameConfig, *, technical: bool = True) -> str:
         technical: whether to tell how answers are read and timed, too: what the form of an answer sees to, and what a
             language model cannot see.
     """
+    # who is what by name is no rule, and cannot be hashed
+    return _rules_text(config.model_copy(update={"roles": None}), technical)
+
+
+@lru_cache(maxsize=64)
+def _rules_text(config: GameConfig, technical: bool) -> str:
     counts = {role: config.count(role) for role in ROLES if config.count(role)}
     values = dict(config)
     return (
