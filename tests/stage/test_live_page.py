@@ -12,6 +12,7 @@ from tests.stage.looking import findings
 from tests.stage.served import sealed, server
 from tests.stage.test_seats import Table
 from tests.stage.watching import watch
+from wolfbus.record.reader import open_lines, read_record
 
 LINES = sealed()[1]
 CLICKING = """() => {
@@ -34,6 +35,16 @@ CLICKING = """() => {
     };
     new MutationObserver(answer).observe(document, { childList: true, subtree: true });
     answer();
+}"""
+
+
+SKIPPING = """() => {
+    const skip = () => document.querySelectorAll("form.ask:not([data-tried])").forEach((form) => {
+        form.dataset.tried = 1;
+        (form.querySelector("button.go + button") ?? form.querySelector(".targets button:last-child")).click();
+    });
+    new MutationObserver(skip).observe(document, { childList: true, subtree: true });
+    skip();
 }"""
 
 
@@ -155,6 +166,47 @@ def test_two_people_play_a_whole_game_at_their_pages(browser, tmp_path):
         page.goto(links[0])
         assert "leads to no seat" in page.locator(".problem").inner_text()
         page.close()
+
+
+def test_a_seat_goes_on_after_its_connection_was_lost_says_nothing_by_a_button_and_looks_on_till_it_is_told_not_to(
+    browser, tmp_path
+):
+    with Table(tmp_path, 1) as table:
+        person = watch(browser, table.links.get(timeout=60), ".consent")
+        page = person.page
+        sit(page)
+        page.get_by_role("button", name="Close").click()
+        page.locator("form.ask").first.wait_for()
+        wake = "document.dispatchEvent(new Event('visibilitychange'))"
+        page.route("**/events*", lambda route: route.abort())
+        page.reload()
+        page.get_by_text("The connection is lost").wait_for()
+        page.route("**/data.json*", lambda route: route.abort())
+        with page.expect_event("requestfailed", lambda request: "data.json" in request.url):
+            page.evaluate(wake)
+        page.unroute_all()
+        page.get_by_text("The connection is lost").wait_for(state="detached")
+        person.console.clear()
+        page.evaluate(SKIPPING)
+        page.get_by_text("Thank you for playing").wait_for(timeout=60_000)
+        me = page.locator("h1").inner_text()
+        look = page.get_by_role("button", name="See everything")
+        for act, address in (
+            (look.click, "as=everything"),
+            (lambda: page.evaluate(wake), "as=everything"),
+            (look.click, "?"),
+        ):
+            with page.expect_response(lambda response, address=address: response.url.endswith(address)):
+                act()
+            page.locator(f"[data-do=watch][aria-pressed={str(address != '?').lower()}]").wait_for()
+            assert page.locator("h1").inner_text() == me
+        assert table.is_over.wait(60)
+    events = (one.event for one in read_record(open_lines(table.path)) if one.event.type == "answered")
+    own = [event for event in events if event.seat == me.split()[2]]
+    assert {"bid", "assess_other"} <= {event.kind for event in own}
+    assert not [event for event in own if event.outcome == "timed_out"]
+    assert not [event for event in own if event.kind == "assess_other" and event.content is not None]
+    person.close()
 
 
 def test_who_sits_is_told_of_a_refused_answer_that_time_is_up_and_that_the_game_was_broken_off(browser, tmp_path):

@@ -165,7 +165,9 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(tmp_path):
             assert "assess_other" in accepted
             # the end: now everything may be seen
             assert person.last["watch"] == ["public", "everything"]
-            assert json.loads(person.get("/data.json?as=everything")[2])["viewer"] == "everything"
+            for viewer in person.last["watch"]:
+                seen = json.loads(person.get(f"/data.json?as={viewer}")[2])
+                assert (seen["viewer"], seen["me"], seen["watch"]) == (viewer, me, ["public", "everything"])
 
 
 @pytest.mark.parametrize("words", [(), ("--private-thoughts",)])

@@ -95,11 +95,11 @@ class SeatRoutes:
         if not viewer:
             return answer(seat.page())
         if viewer == PUBLIC:
-            return answer({**seat.table.page(), "viewers": [PUBLIC], "problems": []})
+            return answer({**seat.table.page(), "viewers": [PUBLIC], "problems": [], **seat.status()})
         game = await open_game(self._games, seat.game)
         if game is None:
             raise RequestRefused(404, "this server does not have the record of the game")
-        return answer(game.page(game.viewer(viewer)))
+        return answer({**game.page(game.viewer(viewer)), **seat.status()})
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         seat = self._seat(request)

@@ -231,8 +231,9 @@ class PersonSeat(Changing):
         return [] if self.alive else [PUBLIC]
 
     def status(self) -> dict[str, Any]:
-        """Return what goes with every event: questions, and how the seat stands."""
+        """Return what goes with every page and event: questions, and how the seat stands."""
         return {
+            "me": self.seat,
             "now": round(time.time(), 3),
             "alive": self.alive,
             "asks": [question.as_json() for question in self._questions.values()],
@@ -241,7 +242,7 @@ class PersonSeat(Changing):
 
     def page(self) -> dict[str, Any]:
         """Return the data of the person's page."""
-        page = {**self.feed.page(), "viewers": [self.feed.viewer], "problems": [], "me": self.seat, **self.status()}
+        page = {**self.feed.page(), "viewers": [self.feed.viewer], "problems": [], **self.status()}
         page["thoughts"] = self._people.consent.thoughts
         if (seated := self._seated) is not None:
             page |= {"role": seated.role, "partners": list(seated.partners), "goal": FACTS[seated.role].goal}

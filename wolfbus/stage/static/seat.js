@@ -54,7 +54,7 @@ export class SeatPage {
     this.transcript = new Transcript(this.logPart);
     await this.load();
     setInterval(() => this.tick(), 1000);
-    document.addEventListener("visibilitychange", () => document.hidden || this.load());
+    document.addEventListener("visibilitychange", () => document.hidden || this.load(this.watching));
     this.root.addEventListener("click", ({ target }) => {
       const button = target.closest("button");
       if (button?.dataset.do === "watch") this.watch(button.dataset.viewer);
@@ -63,18 +63,19 @@ export class SeatPage {
   }
 
   async load(as) {
+    const data = await this.feed.load(as);
     this.stop?.();
-    this.show(await this.feed.load(as));
-    if (this.data.over && !this.data.asks?.length) return;
+    this.show(data);
+    if (this.data.over && !this.data.asks.length) return;
     this.stop = this.feed.follow(this.data, {
       step: (event) => {
         const next = withStep(this.data, event);
         // who sat down before the game began is told its role with the first beat
         if (!next || (!as && !next.goal && next.beats.length)) return this.load(as);
         this.show(next);
-        if (next?.over) this.load(as);
+        if (next.over) this.load(as);
       },
-      reload: () => this.load(),
+      reload: () => this.load(as),
       notify: (words) => {
         this.notice = words;
         this.draw();
@@ -83,19 +84,18 @@ export class SeatPage {
   }
 
   watch(viewer) {
-    this.watching = viewer;
-    return this.load(viewer);
+    this.watching = viewer !== this.watching && viewer;
+    return this.load(this.watching);
   }
 
   show(data) {
-    this.data = data;
-    if (data.now) this.clockOffset = data.now - Date.now() / 1000;
+    Object.assign(this, { data, notice: null, clockOffset: data.now - Date.now() / 1000 });
     this.draw();
   }
 
   draw() {
     const { data } = this;
-    const { me, alive = true, beats, live, over, watch = [], game, asks = [] } = data;
+    const { me, alive, beats, live, over, watch, game, asks } = data;
     const all = [...beats, ...(live?.pending ?? [])];
     const beat = all.at(-1);
     // the others are still sitting down, or a bus that lost what it told tells it anew
@@ -118,7 +118,7 @@ export class SeatPage {
 
   // Who you are, what your side wants, what is asked now and comes next; opens by itself at the start.
   showCard() {
-    const { me, role, partners = [], goal, rules, asks, live, over, alive } = this.data;
+    const { me, role, partners, goal, rules, asks, live, over, alive } = this.data;
     if (!goal) return;
     sessionStorage[this.base] = "told";
     const phase = live?.phase ?? "night";
@@ -151,7 +151,7 @@ export class SeatPage {
         form.scrollIntoView({ block: "nearest" });
       }
     }
-    const { over, alive = true } = this.data;
+    const { over, alive } = this.data;
     fill(this.asksPart, asks.some((ask) => this.forms.get(ask.id).parentNode === this.asksPart) ? [] : h("p.soft.idle", over ? `${this.ending()}Thank you for playing.` : !alive ? "You are out of the game." : this.data.live?.phase === "night" ? "You sleep." : "Nothing is asked of you now."));
   }
 
@@ -163,7 +163,7 @@ export class SeatPage {
 
   tick() {
     const now = Date.now() / 1000 + this.clockOffset;
-    for (const ask of this.data.asks ?? []) {
+    for (const ask of this.data.asks) {
       const left = Math.max(0, Math.round(ask.due - now));
       const countdown = this.forms.get(ask.id)?.querySelector(".left");
       if (!countdown) continue;
@@ -215,15 +215,15 @@ export class SeatPage {
     return form;
   }
 
-  inputs({ kind, legal, question = [], default: otherwise }) {
+  inputs({ kind, legal, question, default: otherwise }) {
     const range = (name, words, high, [from, to], required = true) => h("label.range", h("span", words), h("small", from), h("input.untouched", { type: "range", name, min: 0, max: high, value: 0, required }), h("output", "–"), h("small", to));
-    const skip = !legal?.includes(null) && h("button", { type: "button", "data-skip": true }, NOT[kind] ?? title(otherwise));
+    const skip = !legal?.includes(null) && h("button", { type: "button", "data-skip": 1 }, NOT[kind] ?? title(otherwise));
     const thoughtInput = () => written("thought", "What you think", this.data.thoughts === "private" ? "kept in the record, shown on no page" : undefined);
     const sendButton = h("button.go", "Send");
     const written = (name, words, told = "everybody can read it after the game") => h("label", h("span", words, " ", h("small", told)), h("input", { name, autocomplete: "off", dir: "auto" }));
     const ownKind = (required = true) => h("label", "Is it honest? Only researchers read this. ", h("select", { name: "kind", required }, h("option", { value: "" }, "choose"), Object.entries(FORMS).map(([name, words]) => h("option", { value: name }, words))));
     const kindOfLie = () => h("label", "If it is a lie, of which kind? ", h("select", { name: "kind" }, Object.entries(FORMS).reverse().map(([name, words]) => name !== "none" && h("option", { value: name }, words))));
-    const details = question.length > 0 && h("details", h("summary", "the question in full"), h("pre", question.join("\n")));
+    const details = h("details", h("summary", "the question in full"), h("pre", question.join("\n")));
     // with the words, where the rules ask for it: a vote without a reason has none, so there it may be left out
     const labelled = ["with", "both"].includes(this.data.game.config.label);
     const labelInputs = (required) => labelled ? [ownKind(required), range("confidence", "How sure are you?", 100, ["not", "very"], required)] : [];
@@ -232,7 +232,7 @@ export class SeatPage {
       case "speak": return [h("label", "Your words", h("textarea", { name: "text", rows: 3, required: true, dir: "auto" })), labelInputs(true), thoughtInput(), h("nav", sendButton, skip), details];
       case "assess_own": return [ownKind(), range("confidence", "How sure are you?", 100, ["not", "very"]), written("reasoning", "Why?"), h("nav", sendButton, skip)];
       case "assess_other": return [range("suspicion", "Believe it?", 100, ["trust", "lie"]), h("details", h("summary", "more"), kindOfLie(), range("confidence", "How sure? Untouched, as sure as your suspicion makes you.", 100, ["not", "very"], false), written("reasoning", "Why?")), h("nav", sendButton, skip)];
-      default: return [h("p", DEEDS_ASKED[kind] ?? title(kind)), kind === "whisper" ? written("word", "A word to your partner", "the Werewolves read it now, everybody after the game") : kind === "vote" ? [written("reason", "Your reason", "everybody hears it with your vote"), labelInputs(false)] : thoughtInput(), h("nav.targets", (legal ?? []).map((name) => h("button", { name: "target", value: name ?? "" }, name ?? (kind === "vote" ? "Abstain" : "Nobody"))), skip), details];
+      default: return [h("p", DEEDS_ASKED[kind] ?? title(kind)), kind === "whisper" ? written("word", "A word to your partner", "the Werewolves read it now, everybody after the game") : kind === "vote" ? [written("reason", "Your reason", "everybody hears it with your vote"), labelInputs(false)] : thoughtInput(), h("nav.targets", legal.map((name) => h("button", { name: "target", value: name ?? "" }, name ?? (kind === "vote" ? "Abstain" : "Nobody"))), skip), details];
     }
   }
 }
