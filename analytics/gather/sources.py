@@ -4,6 +4,7 @@ became of each file. `find` names what is there, `collect` each game once with w
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -147,7 +148,8 @@ def find(paths: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:
             continue
         inner = _studies_under(path)
         studies |= inner
-        below = {source.path.resolve(): source for source in _sources_under(path, studies)}
+        # not `Path.resolve`, which fails on a link that leads to itself
+        below = {Path(os.path.realpath(source.path)): source for source in _sources_under(path, studies)}
         if not below and not inner:
             raise RecordError(f"{path}: no records in it: no *.ndjson and no *.ndjson.gz")
         sources = below | sources

@@ -214,6 +214,14 @@ def test_a_pipe_is_not_waited_for(folder: Path):
         gather([folder / "pipe.ndjson"])
 
 
+def test_a_link_that_leads_to_itself_is_named_and_the_rest_is_read(folder: Path):
+    loop = folder / "loop.ndjson"
+    loop.symlink_to(loop.name)
+    gathered = gather([folder])
+    assert [note.path for note in gathered.problems] == [str(loop)]
+    assert sum(note.counted for note in gathered.files) == 4
+
+
 def test_what_is_no_record_is_passed_over_in_a_folder_and_named_if_it_was_asked_for(folder: Path):
     other = folder / "other.ndjson"
     other.write_text('{"some": "log"}\n')
