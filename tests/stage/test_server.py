@@ -92,6 +92,21 @@ def test_a_record_that_is_written_anew_while_it_is_watched_is_opened_anew_howeve
         assert (page["line"], page["problems"], page["over"]) == (100, [], False)
 
 
+@pytest.mark.parametrize("is_another_file", [True, False])
+def test_a_longer_game_in_the_place_of_one_that_was_seen_to_its_end_is_shown_instead(runs, is_another_file):
+    path = runs / "whole.ndjson"
+    short, long = (b"".join(lines) for lines in sorted((LINES, sealed("8")[1]), key=len))
+    path.write_bytes(short)
+    with server(runs) as stage:
+        before = data(stage.url, "/g/whole/data.json")
+        if is_another_file:
+            path.unlink()
+        path.write_bytes(long)
+        after = data(stage.url, "/g/whole/data.json")
+    assert {page["game"]["seed"] for page in (before, after)} == {"7", "8"}
+    assert (after["over"], after["problems"]) == (True, [])
+
+
 @pytest.mark.parametrize("viewer", ["everything", "public", f"seat:{names()[0]}"])
 def test_a_stream_that_broke_goes_on_where_it_stopped_even_on_a_server_that_was_started_again(runs, viewer):
     put(runs, LINES[:60])

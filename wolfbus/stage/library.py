@@ -25,7 +25,7 @@ from wolfbus.messages.events import Opened, Statement
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import FORMAT, GameFeed
 from wolfbus.stage.logs import ShownLog, log_in
-from wolfbus.stage.sources import name_of_folder, name_of_part, name_of_path, path_of, paths_under
+from wolfbus.stage.sources import name_of_folder, name_of_part, name_of_path, path_of, paths_under, stamp_of
 from wolfbus.stage.viewers import EVERYTHING
 from wolfbus.study.journal import JOURNAL, read_results
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
@@ -155,7 +155,7 @@ class GameIndex:
         with self._lock:
             read, until = 0, time.monotonic() + seconds
             entries: dict[str, _Entry] = {}
-            paths = [(name, path, _stamp(path)) for name, path in paths_under(self.root).items()]
+            paths = [(name, path, stamp_of(path)) for name, path in paths_under(self.root).items()]
             paths.sort(key=lambda item: -item[2][_MTIME])
             for name, path, stamp in paths:
                 entry = self._entries.get(name)
@@ -184,14 +184,6 @@ class GameIndex:
     def _save(self) -> None:
         if self._cache is not None:
             self._cache.keep(_INDEX, _KEY, json.dumps(self._entries).encode())
-
-
-def _stamp(path: Path) -> list[int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return [0, 0]
-    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
 
 
 _LISTED_LIMIT: Final = 200

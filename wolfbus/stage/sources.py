@@ -159,6 +159,15 @@ def path_of(root: Path, name: str) -> Path | None:
     return matching[0] if len(matching) == 1 else None
 
 
+def stamp_of(path: Path) -> list[int]:
+    """Return what tells whether a file is the one that was read: its size, two times of changes, its inode."""
+    try:
+        status = path.stat()
+    except OSError:
+        return [0, 0]
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+
+
 def _short_names(name: str) -> tuple[str, str]:
     *folders, stem = name.removesuffix("=gz").split("~")
     return stem, "~".join((*filter(None, folders), stem))
@@ -176,6 +185,7 @@ class FileGame(WatchedGame):
     def __init__(self, game: str, path: Path, *, public: bool) -> None:
         super().__init__(game, public=public)
         self._tail = RecordTail(path)
+        self._stamp = stamp_of(path)
         self._refreshing: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
 
@@ -184,10 +194,10 @@ class FileGame(WatchedGame):
         """Whether the file no longer holds what was read of it; once that was seen, also when it has grown since."""
         if self.problem == _REPLACED:
             return True
-        try:
-            return self._tail.path.stat().st_size < self._tail.offset
-        except OSError:
-            return True
+        stamp = stamp_of(self._tail.path)
+        if self.over or self.closed:
+            return stamp != self._stamp
+        return stamp[0] < self._tail.offset or stamp[-1] != self._stamp[-1]
 
     def stop(self) -> None:
         """Read no further; what is being read in a thread ends behind the line where it is."""
@@ -227,6 +237,7 @@ class FileGame(WatchedGame):
     async def _read(self) -> None:
         if self.over or self.closed:
             return
+        self._stamp = stamp_of(self._tail.path)
         records = await asyncio.to_thread(self._tail.read)
         self.log = self._tail.log
         self.add(records)
