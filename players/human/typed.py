@@ -13,7 +13,7 @@ from wolfbus.game.config import NOBODY_WORDS, GameConfig
 from wolfbus.game.vocabulary import Deception
 from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
+from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech, published_words
 from wolfbus.messages.requests import Ask
 from wolfbus.reading import resolve_name
 from wolfbus.reading.values import Bad, Resolved, kind_of, read_unit, read_whole
@@ -43,8 +43,13 @@ def answer_typed(line: str, ask: Ask, view: SeatView) -> Content | Typo:
     room = room_for_words(view.config)
     if len(line.encode()) > room:
         return Typo(f"That is too long; {room} bytes are read at most.")
-    if ask.kind in {"speak", "vote"} and not view.config.may_be_said(line):
+    content = _content_typed(line, ask, view)
+    if not view.config.may_be_said(published_words(content)):
         return Typo(f"That is too long; a statement has at most {view.config.max_statement} characters.")
+    return content
+
+
+def _content_typed(line: str, ask: Ask, view: SeatView) -> Content | Typo:
     if ask.kind == "bid":
         bid = read_whole(line, view.config.bid_max)
         return Typo(printable(f"A bid {bid.why}.")) if isinstance(bid, Bad) else Bid(bid=bid.value)

@@ -159,6 +159,14 @@ def test_words_that_no_reply_would_hold_are_refused_and_not_lost_on_the_way(seat
     assert "That line is too long." in seat.paper.text
 
 
+def test_of_a_vote_the_reason_alone_is_bounded_as_a_statement_is(seat: Seat) -> None:
+    view = view_of(max_statement=40)
+    seat.type(f"Christa because {'x' * 41}\nChrista because {'x' * 40}\n{'y' * 41}\n{'y' * 40}\n")
+    assert seat.ask(ask_for("vote"), view).content == Ballot(target="Christa", reason="x" * 40)
+    assert seat.ask(ask_for("speak"), view).content == Speech(text="y" * 40)
+    assert seat.paper.text.count("That is too long; a statement has at most 40 characters.") == 2
+
+
 def test_at_a_page_half_a_character_leaves_the_thought_readable_and_what_cannot_be_sent_is_asked_for_again() -> None:
     requests: list[Any] = []
     person = SimpleNamespace(add_questions=requests.extend)
