@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 
@@ -186,17 +187,21 @@ def test_two_studies_are_compared(watched, stage, games):
     assert metrics["suspicion_gap"]["p_adjusted"] is not None
 
 
-def test_a_fork_leads_to_itself_and_its_parent_beside_each_other_from_where_they_part(watched, tmp_path):
+@pytest.mark.parametrize("name", ["parent-s3-silence-1", "what silence did, ö"])
+def test_a_fork_leads_to_itself_and_its_parent_beside_each_other_from_where_they_part(watched, tmp_path, name):
+    """Whatever its file is called."""
     played = wolfbus(tmp_path, "play", "--seed", "7", "--game", "parent", "--out", ".", "--quiet")
     assert played.code == 0, played.err
     said = wolfbus(tmp_path, "fork", "parent.ndjson", "--at", "3", "--arm", "silence", "--out", "forks")
     assert said.code == 0, said.err
+    (file,) = tmp_path.rglob("parent-s3-silence-1.ndjson")
+    file.rename(file.with_stem(name))
     with viewed(tmp_path) as url:
         parent = data(url, "/g/parent/data.json")["beats"]
-        fork = data(url, "/g/parent-s3-silence-1/data.json")
+        fork = data(url, f"/g/{quote(name)}/data.json")
         place = next(n for n, beat in enumerate(parent) if (beat.get("spoken") or {}).get("statement") == 3)
         assert fork["beats"][place]["kind"] == "silence"
-        seen = watched(f"{url}/g/parent-s3-silence-1", ".card")
+        seen = watched(f"{url}/g/{quote(name)}", ".card")
         seen.page.get_by_role("link", name="Played on from parent at statement 3: silence, fork 1").click()
         seen.page.locator(".pair .beat").first.wait_for()
         first = [column.locator(".beat").first.inner_text() for column in seen.page.locator(".pair > div").all()]

@@ -16,7 +16,7 @@ async function openPage(root) {
     case "g": return new GamePage(root, servedFeed(`/g/${id}`), { home: "/", call: sub === "call" ? Number(line) : null, inspect }).open();
     case "s": return openStudy(root, `/s/${id}`);
     case "c": return openComparison(root, await fetchJson(`/c.json${location.search}`));
-    case "f": return openFork(root, id);
+    case "f": return openFork(root, decodeURIComponent(id));
     case "learn": return openLearn(root, await fetchJson("/learn.json"));
     case "seat": return openSeat(root);
     default: throw new Error("there is no such page");

@@ -43,7 +43,7 @@ export class Transcript {
 }
 
 export function beatElement(beat, before, game) {
-  const draw = { statement: statement, silence: silence, night: night, tally: tally, exile: exile, news: news, opened: opened }[beat.kind] ?? over;
+  const draw = { statement, silence, night, tally, exile, news, opened }[beat.kind] ?? over;
   const chapter = beat.round > 0 && (beat.round !== before?.round || beat.phase !== before?.phase) && beat.phase;
   return h(
     `article.beat.${beat.kind}${beat.complete ? "" : ".pending"}`,
@@ -64,7 +64,7 @@ function opened({ seats }, { game, story }) {
   return h(
     "div.card",
     story ? storyParts(story, seats) : players,
-    h("p.soft", listed(cast), ". ", game.fork && [h("a", { href: location.pathname[1] === "g" && `/f/${game.id}` }, game.fork.words), ". "], game.origin?.words ?? `${counted(config.debate_turns, "statement")} a day.`, game.seed != null && ` Seed ${game.seed}.`, game.started && ` ${day(game.started)}.`),
+    h("p.soft", listed(cast), ". ", game.fork && [h("a", { href: location.pathname[1] === "g" && `/f/${location.pathname.split("/")[2]}` }, game.fork.words), ". "], game.origin?.words ?? `${counted(config.debate_turns, "statement")} a day.`, game.seed != null && ` Seed ${game.seed}.`, game.started && ` ${day(game.started)}.`),
     h("p.soft.hint", "Press ", h("kbd", "→"), " for the first sentence, ", story && [h("kbd", "m"), " for the next key moment, "], "or ", h("kbd", "space"), " to play."),
   );
 }
