@@ -29,6 +29,7 @@ from wolfbus.messages.content import Bid, Judgement, Speech
 from wolfbus.messages.events import Stopped
 from wolfbus.messages.house import Join
 from wolfbus.messages.requests import REPLY as TYPES
+from wolfbus.messages.requests import TableNews
 from wolfbus.record.line import Recorded, seal
 
 REPLY: dict[str, Any] = {
@@ -126,6 +127,12 @@ def test_another_version_is_refused_naming_both(version: Any) -> None:
     if version == 2:
         with pytest.raises(VersionError, match="protocol version 2 is not spoken here; this build speaks 1"):
             check_version(value)
+
+
+def test_what_a_later_moderator_adds_to_the_news_of_a_table_is_passed_over_at_any_depth() -> None:
+    news = an_example(TableNews)
+    added = {**news, "new": [1], "fact": {**news["fact"], "new": {"deeper": 1}}}
+    assert plain(decode_news(pack(added))) == news
 
 
 def test_lone_surrogates_are_refused_by_every_text_and_by_the_record() -> None:

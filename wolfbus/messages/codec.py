@@ -147,5 +147,5 @@ def decode_mail(body: bytes | Unpacked) -> Mail | None:
 
 
 def decode_news(body: bytes) -> TableNews:
-    """Return the public fact that `body` holds; raises MessageError or VersionError."""
-    return validate(NEWS, unpack(body))
+    """Return the public fact that `body` holds, without members unknown here; raises MessageError or VersionError."""
+    return validate(NEWS, unpack(body), lenient=True)
