@@ -125,8 +125,8 @@ class Ledger:
         ``replies`` = ``accepted`` + ``defaulted`` + ``timed_out`` + ``declined``; ``accepted`` =
         ``clean`` + ``extracted`` + ``repaired`` + ``coerced`` + ``reasked`` + ``copied``. ``faults`` counts by
         what was wrong. ``lost_share`` is the share of defaulted and timed-out ones among those that
-        were not declined, ``refused_share`` that of those which the model refused or a content filter kept back; None
-        without any.
+        were not declined, ``refused_share`` that of those which the model or the person refused or a content filter
+        kept back; None without any.
         """
         counts = list(self._replies.items())
         brains = sorted({key[0] for key, _ in counts})

@@ -190,7 +190,7 @@ class HumanBrain(Agent):
     def _ask(self, question: _OpenQuestion) -> Answer:
         ask, view = question.ask, question.view
         if self._ended:
-            return default_of(ask)
+            return default_of(ask, "failed")
         due = time.monotonic() + view.config.deadlines.of(ask.kind) if question.away else question.due
         self._screen.say(["", *self._news.since(view)])
         if self._missed:
@@ -271,8 +271,8 @@ class HumanBrain(Agent):
         if reason == "ended":
             self._ended = True
             self._screen.say(["Your input has ended: every question from here on gets the default."], "yellow")
-        else:
-            self._screen.say([f"That counts as {COUNTS_AS[ask.kind]}."])
+            return default_of(ask, "failed")
+        self._screen.say([f"That counts as {COUNTS_AS[ask.kind]}."])
         return default_of(ask)
 
 

@@ -9,7 +9,7 @@ from wolfbus.agent import Answer
 from wolfbus.files.package_data import Lines, PackageData, Prose, read_data
 from wolfbus.files.printable import STATEMENT_SHOWN, counted, in_plain_words, name_of, printable, spoken
 from wolfbus.game.roles import ACTS, FACTS, team_of
-from wolfbus.game.vocabulary import DECEPTIONS, ROLES, Ending, Kind
+from wolfbus.game.vocabulary import DECEPTIONS, ROLES, Ending, Fault, Kind
 from wolfbus.knowledge.departure import departure, departure_in_words
 from wolfbus.knowledge.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.messages.base import Part, SeatName
@@ -55,12 +55,12 @@ _NOTHING: Final[dict[Kind, Content]] = {
 """What a person who gives no answer says by that; other kinds are left without content."""
 
 
-def default_of(ask: Ask) -> Answer:
-    """Return the answer of a person who gives none."""
+def default_of(ask: Ask, fault: Fault = "refused") -> Answer:
+    """Return the answer of a person who gives none: of its own will, unless another fault is named."""
     content = _NOTHING.get(ask.kind)
     if isinstance(content, Choice) and None not in (ask.legal or ()):
         content = None
-    return Answer(content) if content is not None else Answer(fault="failed", note="the person gave no answer")
+    return Answer(content) if content is not None else Answer(fault=fault, note="the person gave no answer")
 
 
 def names_of(names: Iterable[SeatName | None]) -> str:

@@ -32,9 +32,10 @@ Outcome: TypeAlias = Literal["accepted", "defaulted", "timed_out", "declined"]
 """What became of a request; the moderator alone decides."""
 
 Fault: TypeAlias = Literal["unparseable", "illegal", "ambiguous", "refused", "failed", "filtered", "cut", "error"]
-"""Why there is no usable answer: it could not be read, it is not legal, it can be read in two ways, the model refused;
-there was nothing to read, because the model could not be reached or the brain itself failed; a content filter kept it
-back, it was cut off at the bound on its length before any answer, or the model's server gave an error instead."""
+"""Why there is no usable answer: it could not be read, it is not legal, it can be read in two ways, the model or the
+person refused; there was nothing to read, because the model could not be reached or the brain itself failed; a content
+filter kept it back, it was cut off at the bound on its length before any answer, or the model's server gave an error
+instead."""
 
 Deception: TypeAlias = Literal["none", "omission", "distortion", "misdirection", "fabrication", "unspecified"]
 """Taxonomy of section 4.2; "unspecified" is ours, for a statement called deceptive without a kind."""

@@ -220,6 +220,15 @@ def test_an_empty_line_counts_as_the_conservative_default(seat: Seat, kind: Kind
     assert f"That counts as {says}." in seat.paper.text
 
 
+def test_who_gives_no_judgement_has_refused_it_and_whose_input_has_ended_cannot_be_had(seat: Seat) -> None:
+    seat.type("\n")
+    faults = [seat.ask(ask_for("assess_other")).fault]
+    seat.typing.close()
+    faults += [seat.ask(ask_for(kind)).fault for kind in ("assess_other", "assess_own")]
+    # the last two are for want of a reply, of which too many spoil a game
+    assert faults == ["refused", "failed", "failed"]
+
+
 def test_where_somebody_has_to_be_chosen_an_empty_line_is_told(seat: Seat) -> None:
     seat.type("\nbram\n")
     assert seat.ask(ask_for("kill", legal=("Bram", "Emil"))) == Answer(Choice(target="Bram"), raw="bram")
