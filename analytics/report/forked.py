@@ -19,7 +19,12 @@ OUTCOMES: Final = {
     "won": "its side won",
 }
 """What is compared between the arms of a fork, in words."""
-_NOUNS: Final = {"forks": "fork", "statements": "statement", "parents": "game"}
+_NOUNS: Final = {"forks": "fork", "statements": "statement", "parents": "game", "blocks": "block"}
+
+
+def sizes(forks: Result) -> dict[str, str]:
+    """Return how many there are of what forks are counted in, by the name in findings: "3 forks", "1 game"."""
+    return {name: quantity(forks[name], noun) for name, noun in _NOUNS.items()}
 
 
 def fork_headlines(findings: Result) -> list[str]:
@@ -31,9 +36,8 @@ def fork_headlines(findings: Result) -> list[str]:
     for name, row in data["effects"].items():
         effect = f" ({with_interval(row['difference'], 'points')})" if row["verdict"] in {"above", "below"} else ""
         outcomes[row["verdict"]].append(f"{OUTCOMES[name]}{effect}")
-    numbers = {name: quantity(data[name], noun) for name, noun in _NOUNS.items()}
     return [
-        phrase("forks/played", **numbers),
+        phrase("forks/played", **sizes(data)),
         *(f"{words.format(label=listed(outcomes[name]))}." for name, words in verdicts.items() if name in outcomes),
         phrase("forks/no_sample"),
     ]

@@ -61,6 +61,6 @@ def plan(pilot: str, metric: str, difference: float | None, games: int | None, p
             lines.append(f"{quantity(games or 0, 'game')} are too few to state any difference")
     if None not in (games, difference):
         apart = in_unit(difference, planned.unit)
-        lines.append(f"{quantity(games or 0, 'game')} state a difference of {apart} in {power:.0%} of studies")
+        lines.append(f"{quantity(games or 0, 'game')} state a difference of {apart} in {100 * power:.4g}% of studies")
     click.echo(json.dumps({**result, "games": games, "difference": difference}) if as_json else "\n".join(lines))
     return 0

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from analytics import Result, look
 from analytics.report.context import Context, estimate_cell, value_cell
-from analytics.report.forked import OUTCOMES
+from analytics.report.forked import OUTCOMES, sizes
 from analytics.report.specs import Line, phrase, specs, table
 from wolfbus.files.document import Block, Cell, Section, plain
-from wolfbus.files.formats import count, percent
+from wolfbus.files.formats import percent
 
 _AXES: Final = {"by_kind": "Kind of deception", "by_role": "Role", "by_agent": "Agent"}
 
@@ -21,10 +21,9 @@ def forks(findings: Result, context: Context) -> Section:
     blocks: list[Block] = []
     if data.get("statements"):
         refused = look(data, "refused", "value")
-        numbers = {name: count(data[name]) for name in ("statements", "forks", "parents", "blocks")}
         share = "an unknown share" if refused is None else percent(refused)
         blocks = [
-            plain(phrase("forks/intro", **numbers, refused=share)),
+            plain(phrase("forks/intro", **sizes(data), refused=share)),
             table("forks/effects", findings, context, lines=_effects(data)),
             table("forks/arms", findings, context),
             table("forks/by", findings, context, lines=_by(data, context)),
