@@ -11,7 +11,7 @@ import math
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
@@ -206,7 +206,7 @@ def _speed(body: Mapping[str, Any]) -> Speed | None:
     if not isinstance(timings, Mapping):
         return None
     rates = [timings.get("prompt_per_second"), timings.get("predicted_per_second")]
-    numbers = [float(rate) for rate in rates if isinstance(rate, int | float) and 0 < rate < math.inf]
+    numbers = [float(rate) for rate in rates if isinstance(rate, int | float) and 0 < rate < _MOST_TOKENS]
     return Speed(*numbers) if len(numbers) == len(rates) else None
 
 
@@ -215,7 +215,8 @@ def _streamed(text: str) -> Any:
 
     None if there is none. Comments (``: …``), as gateways send them while they wait, may also go before a body.
     """
-    lines = [line for line in text.splitlines() if not line.startswith((":", "event:", "id:", "retry:"))]
+    # what else Python takes for the end of a line, such as U+2028, may stand in words of JSON
+    lines = [line for line in re.split(r"\r\n?|\n", text) if not line.startswith((":", "event:", "id:", "retry:"))]
     try:
         return json.loads("\n".join(lines))
     except (ValueError, RecursionError):
@@ -236,7 +237,8 @@ def _streamed(text: str) -> Any:
             message[name] = (
                 earlier + value if earlier and type(earlier) is type(value) is not dict else value or earlier
             )
-    return body | {"choices": [first | {"message": message}]} if first else body
+    # an error may break off a reply that has begun
+    return body | {"choices": [{"error": body.get("error"), **first, "message": message}]} if first else body
 
 
 def _event_data(line: str) -> Any:
@@ -438,13 +440,13 @@ def _seconds(text: str | None, unit: str = "s") -> float | None:
     try:
         number = float(text) * _UNITS[unit]
     except ValueError:
-        parts = _DURATION.findall(text)
+        parts = _DURATION.findall(text.lower())
         if (
             parts
-            and "".join(map("".join, parts)) == text.replace(" ", "")
+            and "".join(map("".join, parts)) == text.lower().replace(" ", "")
             and all(_unit(name) in _UNITS for _, name in parts)
         ):
-            return sum(float(count) * _UNITS[_unit(name.lower())] for count, name in parts)
+            return sum(float(count) * _UNITS[_unit(name)] for count, name in parts)
         return _until(text)
     if not (number >= 0 and math.isfinite(number)):
         return None
@@ -461,7 +463,9 @@ def _unit(name: str) -> str:
 def _until(date: str) -> float | None:
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
-            return max(0.0, read(date).timestamp() - time.time())
+            at = read(date)
+            # one without a zone is UTC, as all dates of HTTP are
+            return max(0.0, (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - time.time())
         except (ValueError, OverflowError):
             continue
     return None

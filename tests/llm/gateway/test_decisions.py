@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -55,6 +56,17 @@ def test_an_error_in_a_choice_is_tried_again_and_the_same_twice_is_enough(
     assert "finish_reason error" in str(given_up.error)
 
 
+def test_a_stream_that_an_error_breaks_off_is_no_whole_reply(asking: Asking, server: ScriptedServer) -> None:
+    begun = 'data: {"choices": [{"delta": {"content": "{\\"bid\\": 1"}}]}\n\n'
+    broken = begun + 'data: {"error": {"code": 502, "message": "upstream died"}}\n\ndata: [DONE]\n\n'
+    server.plan(Step(broken.encode()), Step(), Step(broken.encode()), Step(broken.encode()))
+    mended = asking.one(question(model_at(server), "a"))
+    given_up = asking.one(question(model_at(server), "b"))
+    assert (mended.text, mended.attempts) == ('{"bid": 1}', 2)
+    assert (given_up.text, given_up.fault) == (None, "error")
+    assert "502: upstream died" in str(given_up.error)
+
+
 @pytest.mark.parametrize(("message", "bounds"), TABLES["room"]["said"])
 def test_the_room_that_a_context_leaves_is_read_from_its_servers_words_or_tried(
     asking: Asking, server: ScriptedServer, message: str, bounds: list[int]
@@ -64,6 +76,17 @@ def test_the_room_that_a_context_leaves_is_read_from_its_servers_words_or_tried(
     assert [body["max_tokens"] for body in server.bodies] == [1024, *bounds]
 
 
+@pytest.fixture
+def in_new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have this process's clock show the time of another zone than UTC."""
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "America/New_York")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_new_york")
 @pytest.mark.parametrize("case", TABLES["wait"], ids=lambda case: case["name"])
 def test_a_server_is_left_alone_for_as_long_as_it_says_in_whatever_form(
     asking: Asking, server: ScriptedServer, case: dict[str, Any]
@@ -71,6 +94,7 @@ def test_a_server_is_left_alone_for_as_long_as_it_says_in_whatever_form(
     epoch = time.time() + 100
     iso = (datetime.now(UTC) + timedelta(seconds=100)).isoformat()
     written = {"ISO": iso, "EPOCH": f"{epoch:.0f}", "EPOCH_MS": f"{1000 * epoch:.0f}"}
+    written |= {"ISO_BARE": iso.removesuffix("+00:00"), "ASCTIME": time.asctime(time.gmtime(epoch))}
     headers = {name: written.get(value, value) for name, value in case.get("headers", {}).items()}
     server.plan(default=Step(json.dumps(case.get("body", {})).encode(), 429, headers))
     # too little time to wait that long, and enough for a reply from a busy machine
@@ -115,6 +139,7 @@ def test_a_probe_takes_nothing_empty_for_an_answer_and_waits_for_a_model_to_load
         ({"prompt_per_second": 37.5, "predicted_per_second": 6, "prompt_n": 12}, (37.5, 6)),
         ({"prompt_per_second": "37.5", "predicted_per_second": 6}, None),
         ({"prompt_per_second": 0, "predicted_per_second": 6}, None),
+        ({"prompt_per_second": 10**400, "predicted_per_second": 6}, None),
         ([37.5, 6], None),
     ],
 )
