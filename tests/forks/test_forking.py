@@ -132,11 +132,13 @@ def test_the_same_fork_of_scripted_players_is_the_same_game(parent, forks, lie):
     }.items()
 
 
-def test_where_no_honest_statement_comes_the_fork_is_refused_and_said_so(tmp_path):
+def test_where_no_honest_statement_comes_the_fork_is_refused_and_said_so(command, tmp_path):
     liars = wolfbus.play("tests.forks.brains:AlwaysLies", seed=1, config=CONFIG, out=tmp_path)
     keep, honest = wolfbus.fork(liars.record, at=1, tries=3)
     assert (keep.refused, keep.tries) == (False, 1)
     assert (honest.refused, honest.tries, honest.events) == (True, 3, ())
+    words = ["fork", liars.record, "--at", 1, "--tries", 3, "--out", tmp_path / "told", "--trust"]
+    assert "refused: an honest statement did not come in 3 draws\n" in command(*words)[1]
 
 
 def test_language_models_play_forks_and_are_asked_for_the_statement_alone(tmp_path):

@@ -161,7 +161,7 @@ def _lines(played: Sequence[PlayedFork], rows: Sequence[ForkRow | None]) -> list
     for one, row in zip(played, rows, strict=True):
         if row is None:
             what = "an honest statement" if one.arm == "honest" else "a usable statement"
-            lines.append(f"{one.arm:<12.12} {one.k:>3}  refused: {what} did not come in {counted(one.tries, 'try')}")
+            lines.append(f"{one.arm:<12.12} {one.k:>3}  refused: {what} did not come in {counted(one.tries, 'draw')}")
             continue
         numbers = f"{_number(row.suspicion):>9} {_number(row.dusk):>8} {_number(row.votes):>6}"
         words = "(silent)" if one.words is None else printable(one.words, _WORDS_SHOWN)

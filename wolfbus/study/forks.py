@@ -65,8 +65,8 @@ def arm_of(text: str) -> Arm:
     if text in {*ALWAYS, "silence", "redraw"}:
         return Arm(text)
     word, _, rest = text.partition(" ")
-    if word == "say" and rest.strip():
-        return Arm("say", rest.strip().strip('"“”').strip())
+    if word == "say" and (words := rest.strip().strip('"“”').strip()):
+        return Arm("say", words)
     if text.startswith("by:") and text.removeprefix("by:").strip():
         return Arm(text)
     raise ConfigError(f"arm {text!r}: known are keep, silence, redraw, honest, say WORDS and by:AGENT")
