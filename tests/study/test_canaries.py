@@ -106,6 +106,8 @@ def test_what_was_asked_too_seldom_or_in_other_words_is_compared_with_nothing() 
     newer = noted(answers, answers, ["b"] * 16)
     newer[2]["version"] = 2
     assert list(canaries_in_words(newer)) == []
+    # as somebody has edited the file
+    assert list(canaries_in_words(noted(answers, answers, answers[1:]))) == []
     ((line, changed),) = canaries_in_words(noted(answers, answers, ["b"] * 12 + ["a"] * 4, answers))
     assert changed
     assert "of 16 canary questions 16 were answered alike twice as the study began (2026-11-01)" in line

@@ -49,7 +49,7 @@ def canaries_in_words(noted: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str,
     rounds = [CanaryRound.model_validate(one) for one in noted]
     for model in dict.fromkeys(one.model for one in rounds):
         first, *others = (one for one in rounds if one.model == model)
-        comparable = [one for one in others if one.version == first.version]
+        comparable = [one for one in others if (one.version, len(one.answers)) == (first.version, len(first.answers))]
         if len(comparable) < 2:
             continue
         second, *later = comparable
