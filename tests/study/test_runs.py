@@ -306,6 +306,20 @@ def _lives(pid):
         return False
 
 
+def test_a_server_for_workers_that_does_not_start_leaves_no_folder(tmp_path, out, monkeypatch):
+    broken = tmp_path / "bin" / "redis-server"
+    broken.parent.mkdir()
+    broken.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "Redis server v=7.2.0"\n')
+    broken.chmod(0o700)
+    folder = tmp_path / "server"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(broken.parent))
+    monkeypatch.setattr("wolfbus.service.redis._short_folder", lambda: folder)
+    done = run_here(study_file(tmp_path, "games = 4\nworkers = 2"), "--out", out, code=1)
+    assert f"{broken} did not start" in done.stderr
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize(
     ("brain", "why"),
     [

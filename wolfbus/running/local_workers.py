@@ -105,22 +105,17 @@ class LocalWorkers:
         self._closing = threading.Event()
         self._calls_of_gone = CallsSoFar()
         self._workers: dict[int, _WorkerProcess] = {}
-        self._server = LocalRedis(private=True).start()
-        try:
+        with contextlib.ExitStack() as stack:
+            self._server = stack.enter_context(LocalRedis(private=True))
             self._agenda = AgendaExecutor(
                 self._server.url, AGENDA, study, settings.folder, before, news, collect=_result, lease_s=_LEASE_S
             )
-        except BaseException:
-            self._server.close()
-            raise
-        try:
+            stack.callback(self.close, hasty=True)
             for key in range(count):
                 self._workers[key] = self._start(key)
             for worker in list(self._workers.values()):
                 worker.wait_ready()
-        except BaseException:
-            self.close(hasty=True)
-            raise
+            stack.pop_all()
 
     @property
     def spent(self) -> Spent | None:
