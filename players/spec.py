@@ -248,6 +248,11 @@ class BrainContext(Closable):
         """What is spent of the budget; None where there is none."""
         return None if self._budget is None else self._budget.spent
 
+    @spent.setter
+    def spent(self, amount: Amount) -> None:
+        if self._budget is not None:
+            self._budget.spent = amount
+
     def models_of(self, brains: Iterable[str]) -> list[Model]:
         """Return the different models that some brain specs name; raises ConfigError if one names none."""
         models = list(named_models(brains, self.models).values())

@@ -204,6 +204,10 @@ class Budget:
         """What is spent; requests of unknown usage count in full. Nothing is known here of what a ledger decides."""
         return self._local.spent
 
+    @spent.setter
+    def spent(self, amount: Amount) -> None:
+        self._local.spent = amount
+
     @property
     def reserved(self) -> Amount:
         """What is reserved for calls in flight."""

@@ -16,7 +16,16 @@ import redis
 
 from players.llm.budget import Amount
 from players.llm.redis_budget import RedisBudget
-from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, run_here_while, without_times
+from tests.study.runs import (
+    ENVIRONMENT,
+    WOLFBUS,
+    begin,
+    journal,
+    manifest,
+    run_here,
+    run_here_while,
+    without_times,
+)
 from tests.waiting import wait_until
 from wolfbus.errors import BudgetSpent
 from wolfbus.testing.model_server import ModelServer
@@ -182,6 +191,20 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     assert resumed == whole
     # three small questions, and what was on its way when the budget ended
     assert server.stats().calls - before <= whole["totals"]["calls"] + 3 + 2 * 8
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_what_models_are_asked_before_the_games_and_after_them_counts_towards_the_budget(server, tmp_path, workers):
+    def taken() -> int:
+        stats = server.stats()
+        return stats.prompt_tokens + stats.completion_tokens
+
+    out, before = tmp_path / "out", taken()
+    file = paid_study(tmp_path, server.url, f"canaries = true\n{SHORT}")
+    run_here(file, "--out", out, "--workers", workers, "--budget-tokens", "10000000", code=0)
+    assert len(manifest(out)["canaries"]) == 3
+    last = [line for line in journal(out) if "spent_tokens" in line][-1]
+    assert last["spent_tokens"] == taken() - before
 
 
 def test_no_more_games_begin_than_the_budget_is_expected_to_carry(server, paid, tmp_path):

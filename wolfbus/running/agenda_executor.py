@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from wolfbus.bus import open_bus
 from wolfbus.errors import BusError, WolfError
 from wolfbus.files.printable import counted, error_in_words
-from wolfbus.running.brains import open_shared_budget
+from wolfbus.running.brains import open_shared_budget, spent_of
 from wolfbus.running.results import failed_result, fetch_record
 from wolfbus.service.lifecycle import Stopping, drain
 from wolfbus.service.outage import AWAY, OutageNotice
@@ -141,8 +141,7 @@ class AgendaExecutor(StudyExecutor):
     @property
     def spent(self) -> Spent | None:
         """What workers have spent of the study's budget; None where there is none."""
-        amount = self._spent
-        return None if self._budget is None else Spent(spent_usd=float(amount.usd), spent_tokens=amount.tokens)
+        return None if self._budget is None else spent_of(self._spent)
 
     @property
     def under_way(self) -> int:

@@ -17,7 +17,7 @@ from wolfbus.errors import ConfigError
 from wolfbus.files.formats import count, listed, money, span
 from wolfbus.files.printable import counted
 from wolfbus.game.config import GIVE_UP, Deadlines, GameConfig, config_from_table, read_toml_file
-from wolfbus.study.journal import CallsSoFar
+from wolfbus.study.journal import CallsSoFar, Spent
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount, BudgetLedger
@@ -267,6 +267,11 @@ def calls_of(brain_context: BrainContext | None) -> CallsSoFar:
     """Return what the model calls of this process took so far."""
     accounts = brain_context.accounts if brain_context is not None else None
     return CallsSoFar() if accounts is None else CallsSoFar(*accounts.so_far())
+
+
+def spent_of(amount: Amount | None) -> Spent | None:
+    """Return what is spent as a journal notes it; None for no budget."""
+    return None if amount is None else Spent(spent_usd=float(amount.usd), spent_tokens=amount.tokens)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from wolfbus.errors import WolfError
 from wolfbus.running.agenda_worker import AgendaWorker, WorkerSettings
-from wolfbus.running.brains import calls_of
+from wolfbus.running.brains import calls_of, spent_of
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import LocalAgenda
 from wolfbus.study.journal import CallsSoFar, Spent
@@ -51,8 +51,7 @@ class LocalExecutor:
     @property
     def spent(self) -> Spent | None:
         """What is spent of the study's budget; None where there is none."""
-        amount = self._brain_context.spent if self._brain_context is not None else None
-        return None if amount is None else Spent(spent_usd=float(amount.usd), spent_tokens=amount.tokens)
+        return None if self._brain_context is None else spent_of(self._brain_context.spent)
 
     @property
     def under_way(self) -> int:

@@ -8,6 +8,7 @@ import platform
 import queue
 import shlex
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
@@ -22,7 +23,7 @@ import wolfbus
 from wolfbus.bus.url import shown_url
 from wolfbus.errors import BudgetSpent, ConfigError, reason_of
 from wolfbus.running.agenda_worker import WorkerSettings
-from wolfbus.running.brains import CallOptions, open_brain_context, print_estimate, quiet_brains, rehearse
+from wolfbus.running.brains import CallOptions, open_brain_context, print_estimate, quiet_brains, rehearse, spent_of
 from wolfbus.running.loading import LoadedStudy, RunOptions
 from wolfbus.running.local_executor import LocalExecutor
 from wolfbus.running.local_workers import LocalWorkers, can_share, workers_for
@@ -175,7 +176,7 @@ class StudyRun:
                 with self._brain_context(pending, before) as brain_context:
                     brains = self._brains_left(pending)
                     if not again:
-                        self._ask_canaries(brains, brain_context, rounds=2)
+                        self._ask_canaries(brains, brain_context, folder, rounds=2)
                     folder.write(FILE, self.manifest.pieces(utc_now()))
                     if not pending and not self._is_left_open(folder):
                         return "through"
@@ -183,7 +184,7 @@ class StudyRun:
                     alone = self._workers(len(pending)) == 1
                     ending = self._run_scheduler(folder, pending, forecast, brain_context, before)
                     is_last = until is None or self.manifest.complete
-                    if ending == "through" and is_last and self._ask_canaries(brains, brain_context, rounds=1):
+                    if ending == "through" and is_last and self._ask_canaries(brains, brain_context, folder, rounds=1):
                         folder.write(FILE, self.manifest.pieces(utc_now()))
                     if alone and brain_context is not None and brain_context.accounts is not None:
                         self.usage_lines = brain_context.accounts.lines()
@@ -310,12 +311,15 @@ class StudyRun:
         left = {brain for game in pending for brain in game.brains}
         return tuple(brain for brain in self.plan.agents if brain in left)
 
-    def _ask_canaries(self, brains: Sequence[str], brain_context: BrainContext | None, *, rounds: int) -> bool:
-        """Ask the models the canary questions, if the study has them, and note what they answer.
+    def _ask_canaries(
+        self, brains: Sequence[str], brain_context: BrainContext | None, folder: StudyFolder, *, rounds: int
+    ) -> bool:
+        """Ask the models the canary questions, if the study has them, and note what they answer, and what is spent.
 
         Args:
             brains: who plays.
             brain_context: the way to models.
+            folder: the study's.
             rounds: how often in a row, if they were never asked; once if they were.
 
         Returns:
@@ -336,6 +340,8 @@ class StudyRun:
             rounds_now = ask_canaries(models, brain_context.gateway, utc_now())
             noted += [one.model_dump() for one in rounds_now]
             self.manifest.amend(canaries=noted)
+        if (spent := spent_of(brain_context.spent)) is not None:
+            folder.note({**spent.model_dump(), "at": time.time()})
         return True
 
     def _run_scheduler(
@@ -384,6 +390,9 @@ class StudyRun:
                 scheduler.write()
             except OSError as error:
                 self.halted = self.halted or _no_room(error)
+            if brain_context is not None and scheduler.spent is not None:
+                # by several workers, of which this process knows nothing else
+                brain_context.spent = _amount(scheduler.spent)
         if interrupted and not self.manifest.complete:
             return "interrupted"
         return "halted" if self.halted is not None else "through"
@@ -443,6 +452,9 @@ class StudyRun:
             return LocalExecutor(settings, brain_context, news)
         models = self._settled_models(brain_context)
         calls = self._call_options()
+        if brain_context is not None:
+            # what models were asked before the games counts, too
+            before = brain_context.spent or before
         return LocalWorkers(settings, workers, self.study, calls, models, before, folder.lock_fd, news)
 
     def _workers(self, pending: int) -> int:

@@ -160,8 +160,9 @@ class StudyScheduler:
         self._news = news
         self._progress = progress
         self._executor: StudyExecutor | None = None
-        self._noted: Spent | None = None
         self._next_write = 0.0
+        self.spent: Spent | None = None
+        """What was noted last of what is spent; None where nothing was."""
         self.halted: Halt | None = None
         """Why no more games could be played; None as long as they can."""
         self.errors: list[tuple[str, str]] = []
@@ -258,8 +259,8 @@ class StudyScheduler:
     def _note_spent(self) -> None:
         at = time.time()
         spent = self._executor.spent if self._executor is not None else None
-        if spent is not None and spent != self._noted:
-            self._noted = spent
+        if spent is not None and spent != self.spent:
+            self.spent = spent
             self._folder.note({**spent.model_dump(), "at": at})
 
     def _process_news(self, patience_s: float) -> None:
