@@ -171,14 +171,15 @@ def _merged(answers: Mapping[tuple[str, int], Annotation], path: Path) -> tuple[
 
 def _rows(sheet: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows with their numbers as a spreadsheet counts them, the header being 1."""
-    text = read_text_whole(sheet, _LARGEST).removeprefix("\ufeff")
-    head = text.partition("\n")[0]
+    # some spreadsheets end lines with a carriage return alone
+    lines = io.StringIO(read_text_whole(sheet, _LARGEST).removeprefix("\ufeff"), newline=None)
+    head = lines.readline()
+    lines.seek(0)
     # where a comma is the decimal point, spreadsheets save with semicolons
-    reader = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=head.count), restval="")
-    missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-    if missing:
-        raise ConfigError(f"{sheet}: row 1: there is no column {', '.join(missing)}")
+    reader = csv.DictReader(lines, delimiter=max(",;\t", key=head.count), restval="")
     try:
+        if missing := [name for name in COLUMNS if name not in (reader.fieldnames or ())]:
+            raise ConfigError(f"{sheet}: row 1: there is no column {', '.join(missing)}")
         for number, row in enumerate(reader, 2):
             cells = {name: (row[name] or "").strip() for name in COLUMNS}
             if any(cells.values()):

@@ -124,6 +124,7 @@ def test_a_bad_cell_is_named_by_row_and_column_and_nothing_is_taken_in(place, ce
     (b"\xff\xfe\x00", "not UTF-8 text"),
     (b"row,before\ns-1,x\n", "there is no column speaker"),
     (b'row,before,speaker,statement,deceptive,kind,stance_target,stance_side\n"' + b"x" * 200_000, "line"),
+    (b"x" * 200_000, "line"),
 ])  # fmt: skip
 def test_what_is_no_sheet_is_refused_in_one_line(place, content, says):
     (place.folder / "filled.csv").write_bytes(content)
@@ -131,6 +132,14 @@ def test_what_is_no_sheet_is_refused_in_one_line(place, content, says):
     assert said.code == 2
     assert "filled.csv" in said.err
     assert says in said.err
+
+
+def test_a_sheet_whose_lines_end_in_carriage_returns_comes_back(place):
+    save(place, filled(place, exported(place), deceptive=lambda _: "no"))
+    sheet = place.folder / "filled.csv"
+    sheet.write_bytes(sheet.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r"))
+    said = place.annotate("--import", "filled.csv", "--rater", "anna", "--json")
+    assert (said.code, json.loads(said.out)["new"]) == (0, 10)
 
 
 def test_a_row_twice_and_a_record_that_changed_since_are_refused(place):
