@@ -191,6 +191,22 @@ def test_what_is_wrong_with_a_folder_s_cells_is_said_in_a_line(played: Path, tmp
         assert fault in said.err
 
 
+@pytest.mark.parametrize("what", ["nested", "device", "folder"])
+def test_what_is_no_file_of_cells_is_said_in_a_line(tmp_path: Path, what: str) -> None:
+    file = tmp_path / "out" / "factors.json"
+    file.parent.mkdir()
+    if what == "nested":
+        file.write_text("[" * 100_000)
+    elif what == "device":
+        file.symlink_to("/dev/zero")
+    else:
+        file.mkdir()
+    said = wolfbus(tmp_path, "compare", "out", "--factor", "x")
+    assert said.code == 2
+    (line,) = said.err.splitlines()
+    assert line.startswith("wolfbus: out/factors.json: ")
+
+
 def test_a_study_whose_cells_somebody_else_named_runs_no_program_of_theirs(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(
         'games = 2\nseed = 1\nplayers = "exec:cat*1,scripted*7"\n[rules]\nmax_rounds = 1\n'

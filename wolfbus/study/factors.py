@@ -13,7 +13,6 @@ the study, so that their games are paired: the same deal, names and lots, whatev
 from __future__ import annotations
 
 import copy
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from wolfbus.errors import ConfigError, first_fault
 from wolfbus.files.printable import printable
+from wolfbus.files.whole_file import read_whole
 
 TABLE: Final = "factors"
 """The table of a study's file that names them."""
@@ -40,6 +40,9 @@ _VARIED: Final = ("rules", "models", "players")
 
 _LONGEST_LEVEL: Final = 24
 """Characters of a level that stands in a cell's name; longer ones, and lists, stand there by their number."""
+
+_LONGEST: Final = 1 << 20
+"""Bytes of `FILE`."""
 
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
 
@@ -161,14 +164,12 @@ def noted_cells(folder: Path) -> NotedCells | None:
         ConfigError: what it says of them cannot be read; one line that names the file.
     """
     path = folder / FILE
-    try:
-        return NotedCells.model_validate(json.loads(path.read_bytes()))
-    except FileNotFoundError:
+    if not path.exists():
         return None
+    try:
+        return NotedCells.model_validate_json(read_whole(path, _LONGEST))
     except ValidationError as error:
         raise ConfigError(f"{path}: {first_fault(error)}") from None
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: {error}") from None
 
 
 def _cell(base: Mapping[str, Any], factors: Sequence[Factor], levels: Sequence[Any], source: str) -> Cell:
