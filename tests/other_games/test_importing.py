@@ -193,6 +193,33 @@ def test_what_is_none_of_a_kind_is_one_line(kind, content, tmp_path, imported, c
     assert line.startswith(f"wolfbus: {path}: ")
 
 
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        ("kaggle", '"display_name": "model-ada"', '"id": ["Ada"]'),
+        ("arena", '"unmasked": "Ada"', '"protected": [1]'),
+        ("arena on AgentBeats", "role_assignment", "roles"),
+    ],
+)
+def test_a_file_of_an_unknown_shape_is_one_line(kind, old, new, file_of, imported, capsys):
+    source = file_of(kind)
+    text = source.read_text("utf-8")
+    assert old in text
+    source.write_text(text.replace(old, new, 1), encoding="utf-8")
+    assert imported(kind.partition(" ")[0], source) == (2, [])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"wolfbus: {source}: ")
+
+
+def test_results_of_which_each_has_a_line_may_hold_other_ends_of_lines_in_their_words(file_of, imported):
+    source = file_of("arena on AgentBeats")
+    result = json.loads(source.read_text("utf-8")) | {"note": "one\u2028two\x85three"}
+    source.write_text(f"{json.dumps(result, ensure_ascii=False)}\n\n", encoding="utf-8")
+    with source.open("a", encoding="utf-8") as file:
+        file.write(f"{json.dumps({'action_log': []})}\n")
+    assert imported("arena", source)[0] == 0
+
+
 @pytest.mark.parametrize(("delimiter", "encoding"), [(";", "utf-8-sig"), ("\t", "utf-16"), (",", "utf-16")])
 def test_a_table_is_the_same_game_however_a_spreadsheet_saves_it(delimiter, encoding, tmp_path, file_of, imported):
     source = file_of("table")
