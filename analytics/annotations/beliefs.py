@@ -44,9 +44,9 @@ class Belief(GameLine):
 
     DONE: ClassVar[str] = "asked about"
 
-    round: Annotated[int, Field(ge=1)]
+    round: Annotated[int, Field(ge=1, lt=2**31)]
     when: When
-    statement: Annotated[int, Field(ge=1)] | None = None
+    statement: Annotated[int, Field(ge=1, lt=2**31)] | None = None
     seat: SeatName
     werewolf: dict[SeatName, Share]
     vote: SeatName | None = None

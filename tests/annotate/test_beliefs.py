@@ -193,6 +193,10 @@ def test_beliefs_of_another_record_or_another_model_are_refused_in_one_line(fold
     said = wolfbus(folder, "report", "study", "--json")
     assert said.code == 2
     assert "is not what was asked about" in said.err
+    file_of(folder).write_bytes(kept.replace(b'"round":1', b'"round":1' + b"0" * 30, 1))
+    said = wolfbus(folder, "report", "study", "--json")
+    assert said.code == 2
+    assert "no belief of wolfbus: round: " in said.err
     file_of(folder).write_bytes(kept)
     (folder / "rules.toml").write_text((folder / "rules.toml").read_text("utf-8") + "temperature = 0.5\n", "utf-8")
     said = ask(folder)
