@@ -221,7 +221,8 @@ class Attempts:
             if self._tries >= self._limit or self._garbage >= _SAME_GARBAGE or not failure.again:
                 raise Failed(failure)
         if failure.wait is not None and failure.wait >= time_left:
-            raise Failed(replace(_too_long(failure, failure.wait), halts=failure.halts or too_long))
+            line = f"{failure.line}; it asks to wait for {format_seconds(failure.wait)} s, longer than this call can"
+            raise Failed(replace(failure, line=line, halts=failure.halts or too_long))
         wait = failure.wait or 0.0
         delay = min(self._backoff.delay(self._busy_replies if queued else self._tries), (time_left - wait) / 2)
         if queued and max(delay, wait) < self._backoff.shortest():
@@ -359,11 +360,6 @@ class Attempts:
             charged=self._charged,
             **self._counted,
         )
-
-
-def _too_long(failure: Failure, wait: float) -> Failure:
-    line = f"{failure.line}; it asks to wait for {format_seconds(wait)} s, longer than this call can"
-    return replace(failure, line=line)
 
 
 def _sum(count: Any, other: Any) -> Any:

@@ -116,7 +116,7 @@ class Gateway:
             asyncio.CancelledError: the job was cancelled.
         """
         if (reason := self._unread.given_up(_key_of(question.model))) is not None:
-            self._give_up(reason, question)
+            self._report_fatal(GivenUp(reason, game_of(question)))
             return Completion(error=reason)
         game = game_of(question)
         self._under_way[game] += 1
@@ -176,7 +176,7 @@ class Gateway:
         url = completion.url or model.endpoint.url
         name = model.model if url is None else f"{model.model} at {url}"
         if (reason := self._unread.add(_key_of(model), name, why)) is not None:
-            self._give_up(reason, question)
+            self._report_fatal(GivenUp(reason, game_of(question)))
 
     def probe(self, models: Iterable[Model], patience_s: float = 0.0) -> None:
         """Ask each model something small, all at once, and find out what its server takes. Not from a job.
@@ -320,9 +320,6 @@ class Gateway:
         if server is None:
             server = self._servers[endpoint] = Server(endpoint, self._open(endpoint), self._tempo)
         return server
-
-    def _give_up(self, why: str, question: ModelQuestion) -> None:
-        self._report_fatal(GivenUp(why, game_of(question)))
 
     def _end_if_fatal(self, error: WolfError) -> None:
         if isinstance(error, BudgetSpent | CassetteError | ConfigError):

@@ -90,7 +90,6 @@ def annotate(
     """  # noqa: D301 - click takes the backspace for "keep these lines"
     rater, private, name = options.pop("rater"), options.pop("private"), options.pop("name")
     chosen = [reader is not None, sheet_out is not None, sheet_in is not None, agreement]
-    tapes = options["cassette"] is not None and options["replay_cassette"] is not None
     refuse(
         (sum(chosen) != 1, "give one of --reader, --export, --import and --agreement"),
         ((sheet_in is None) != (rater is None), "--import and --rater go together: a sheet, and who filled it in"),
@@ -100,7 +99,6 @@ def annotate(
             (number is not None or seed is not None) and not (reader or sheet_out),
             "--statements and --seed go with --export or --reader",
         ),
-        (tapes, "--cassette records and --replay-cassette plays: give one of them"),
     )
     if agreement:
         return _agreement(study, workers, cached=cached, as_json=as_json)

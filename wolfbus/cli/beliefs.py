@@ -68,11 +68,7 @@ def beliefs(
     wolfbus beliefs runs/first --config runs/first/rules.toml --budget 2
     wolfbus beliefs runs/first --config runs/first/rules.toml --at dusk --statements 0.1
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    tapes = options["cassette"] is not None and options["replay_cassette"] is not None
-    refuse(
-        (at == "neither" and not statements, "--at neither goes with --statements: otherwise nothing is asked"),
-        (tapes, "--cassette records and --replay-cassette plays: give one of them"),
-    )
+    refuse((at == "neither" and not statements, "--at neither goes with --statements: otherwise nothing is asked"))
     from analytics.annotations.lines import alone
     from wolfbus.running.believing import BeliefRun, Moments
     from wolfbus.running.brains import load_config
