@@ -97,14 +97,11 @@ class AgendaBus:
             path.unlink(missing_ok=True)
 
 
-class _SaidKeeper:
+class _SaidKeeper(GameKeeper):
     """Keeps what is said beside a record's file, which the moderator writes."""
 
     def __init__(self, file: SaidFile) -> None:
         self._file = file
-
-    def recorded(self, events: Sequence[Recorded]) -> None:
-        """Do nothing: they are in the record's file."""
 
     def keep(self, entries: Sequence[Entry]) -> None:
         """Keep what players say."""
@@ -115,7 +112,7 @@ class _SaidKeeper:
         self._file.close()
 
 
-class _Copy:
+class _Copy(GameKeeper):
     """Keeps a game that is played on another bus on that of the agenda.
 
     What players say gets numbers of its own there: what was said in an earlier house may have later ids than what is
@@ -144,9 +141,6 @@ class _Copy:
     def keep(self, entries: Sequence[Entry]) -> None:
         """Keep what players say."""
         self._append(self._outbox, [entry._replace(id=f"{next(self._numbers)}-0") for entry in entries])
-
-    def close(self) -> None:
-        """Do nothing: what is on its way goes on."""
 
     def _append(self, stream: str, entries: Sequence[Entry]) -> None:
         # after the end of all games

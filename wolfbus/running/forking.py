@@ -27,14 +27,13 @@ from wolfbus.record.writer import check_are_new
 from wolfbus.running.brains import loaded_from, open_brain_context
 from wolfbus.running.drawing import StatementDraws
 from wolfbus.running.earlier import EarlierPlay
-from wolfbus.running.house import AGENT, EmbeddedHouse, Game
+from wolfbus.running.house import AGENT, EmbeddedHouse, Game, GameKeeper
 from wolfbus.study.forks import TRIES, Arm, arms_of
 from wolfbus.study.manifest import RECORDS
 from wolfbus.study.plan import ForkOrder
 
 if TYPE_CHECKING:
     from analytics.rows import GameRows
-    from wolfbus.bus.protocol import Entry
     from wolfbus.game.config import GameConfig
     from wolfbus.game.vocabulary import Winner
 
@@ -339,8 +338,8 @@ def forks_unlike(records: Iterable[Path | str], parents: Path) -> tuple[int, lis
     return alike, unlike
 
 
-class _Kept:
-    """Keeps the events of one game: a `GameKeeper`."""
+class _Kept(GameKeeper):
+    """Keeps the events of one game."""
 
     def __init__(self, record: Sequence[Recorded]) -> None:
         self.events = list(record)
@@ -348,12 +347,6 @@ class _Kept:
     def recorded(self, events: Sequence[Recorded]) -> None:
         """Keep the events of a step."""
         self.events += events
-
-    def keep(self, entries: Sequence[Entry]) -> None:
-        """Leave what players said to the record."""
-
-    def close(self) -> None:
-        """Need no end."""
 
 
 def _play(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from moderator.engine.context import GameOver
 from moderator.engine.seating import SeatPlayer, opening
@@ -61,8 +61,8 @@ def keys_of(house: str) -> list[str]:
     return [*keys, streams.inbox(house, AGENT), streams.outbox(house, AGENT)]
 
 
-class GameKeeper(Protocol):
-    """Keeps what is played of a game as it goes, where whoever goes on with it finds it."""
+class GameKeeper:
+    """Keeps what is played of a game as it goes, where whoever goes on with it finds it; this one keeps nothing."""
 
     def recorded(self, events: Sequence[Recorded]) -> None:
         """Keep the events of a step that has landed; called by the game's actor."""

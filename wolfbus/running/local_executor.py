@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from wolfbus.errors import WolfError
 from wolfbus.running.agenda_worker import AgendaWorker, WorkerSettings
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from players.spec import BrainContext
 
 logger = logging.getLogger(__name__)
-
-_END: Final = "the study ends"
 
 
 class LocalExecutor:
@@ -88,7 +86,7 @@ class LocalExecutor:
         """Wait until all that is under way is over; in haste, end it now, without waiting for the bus."""
         self._agenda.close()
         if hasty:
-            self._stopping.ask(_END)
+            self._stopping.ask("the study ends")
         self._worker.wake()
         self._thread.join()
 

@@ -261,10 +261,6 @@ class _WorkerProcess:
         return self._process.stdin
 
     @property
-    def _stdout(self) -> Any:
-        return self._process.stdout
-
-    @property
     def is_alive(self) -> bool:
         """Whether it has not ended, or not everything is processed that it told."""
         return self._receiver.is_alive()
@@ -292,9 +288,9 @@ class _WorkerProcess:
         self._receiver.join()
 
     def _messages(self) -> Iterator[dict[str, Any]]:
-        with self._stdout as lines:
-            for line in lines:
-                yield json.loads(line)
+        stdout: Any = self._process.stdout
+        with stdout as lines:
+            yield from map(json.loads, lines)
 
     def _receive(self) -> None:
         is_playing = False

@@ -24,7 +24,7 @@ from wolfbus.record.reader import Prover, check_seals, open_lines, read_checked,
 from wolfbus.running.earlier import find_in_folder, read_said
 from wolfbus.running.house import AGENT
 from wolfbus.study.folder import ASIDE, Manifest, StudyFolder, set_aside
-from wolfbus.study.journal import GameCounts, GameResult, Spent, State
+from wolfbus.study.journal import CallsSoFar, GameCounts, GameResult, Spent, State
 from wolfbus.study.manifest import FILE, NotedGame, notes_of
 from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.said import forget_said, remove_said_folder, said_path
@@ -108,10 +108,15 @@ def ended_result(
     )
 
 
-def usage_in(path: Path, since: float = 0.0) -> Usage:
+def calls_in(path: Path, since: float = 0.0) -> CallsSoFar:
     """Return what the model calls of a game took from a Unix time on, as far as its record can be read and says so; of
     a game that is not over, by what its players have said where that was kept.
     """
+    usage = _usage_in(path, since)
+    return CallsSoFar(usage.calls, usage.cost_usd, usage.tokens("prompt_tokens", "completion_tokens") or 0)
+
+
+def _usage_in(path: Path, since: float) -> Usage:
     from wolfbus.messages.codec import CALLED, validate
     from wolfbus.record.usage import Usage
 
@@ -135,9 +140,8 @@ def usage_in(path: Path, since: float = 0.0) -> Usage:
 
 
 def _spent_in(path: Path, since: float = 0.0) -> Spent:
-    usage = usage_in(path, since)
-    tokens = usage.tokens("prompt_tokens", "completion_tokens") or 0
-    return Spent(spent_usd=usage.cost_usd or 0.0, spent_tokens=tokens)
+    calls = calls_in(path, since)
+    return Spent(spent_usd=calls.cost_usd or 0.0, spent_tokens=calls.tokens)
 
 
 def _spent_since(folder: StudyFolder, at: float) -> Spent:

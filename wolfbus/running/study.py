@@ -139,7 +139,8 @@ def run_study(
     if players is not None and not isinstance(players, str | Mapping):
         players = [brain if isinstance(brain, str) else spec_of(brain) for brain in players]
     options = {
-        "players": players if players is None or isinstance(players, str) else _plain(players),
+        # as a TOML file holds them
+        "players": dict(players) if isinstance(players, Mapping) else players,
         "games": games,
         "seed": seed,
         "design": design,
@@ -244,11 +245,6 @@ def prepare_run(
             )
         foreign = []
     return StudyRun(loaded, plan, folder, run_options, is_trusted=not foreign)
-
-
-def _plain(players: Any) -> Any:
-    """Return players as a TOML file holds them."""
-    return dict(players) if isinstance(players, Mapping) else list(players)
 
 
 def _check_study_exists(out: Path) -> None:

@@ -27,7 +27,7 @@ from wolfbus.running.brains import CallOptions, open_brain_context, print_estima
 from wolfbus.running.loading import LoadedStudy, RunOptions
 from wolfbus.running.local_executor import LocalExecutor
 from wolfbus.running.local_workers import LocalWorkers, can_share, workers_for
-from wolfbus.running.results import find_pending, usage_in
+from wolfbus.running.results import calls_in, find_pending
 from wolfbus.running.trust import seal_folder
 from wolfbus.study.folder import Manifest, StudyFolder, first_difference, utc_now
 from wolfbus.study.journal import CallsSoFar, Spent
@@ -403,9 +403,7 @@ class StudyRun:
         for game in pending:
             path = self.folder / game.record
             if path.is_file():
-                usage = usage_in(path)
-                tokens = usage.tokens("prompt_tokens", "completion_tokens") or 0
-                before += CallsSoFar(usage.calls, usage.cost_usd, tokens)
+                before += calls_in(path)
         return before
 
     @staticmethod

@@ -146,8 +146,6 @@ class StudyFolder(Closable):
             os.write(journal, b"\n")
         return journal
 
-    # -- records
-
     def close(self) -> None:
         """Unlock the folder."""
         if self._journal is not None:
