@@ -198,11 +198,14 @@ class ModelService:
         if not isinstance(messages, list) or not messages or not all(map(_is_message, messages)):
             return _refuse(400, "Invalid value for 'messages': expected a list of chat messages.", "messages")
         response_format = body.get("response_format") or {"type": "text"}
+        if not isinstance(response_format, dict):
+            return _refuse(400, "Invalid type for 'response_format': expected an object.", "response_format")
         kind = response_format.get("type")
         if kind != "text" and not (self._behaviour.takes_schema and kind in {"json_schema", "json_object"}):
             text = f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model."
             return _refuse(400, text, "response_format")
-        if kind == "json_schema" and not isinstance(response_format.get("json_schema", {}).get("schema"), dict):
+        schema = response_format.get("json_schema")
+        if kind == "json_schema" and not (isinstance(schema, dict) and isinstance(schema.get("schema"), dict)):
             return _refuse(400, "Missing required parameter: 'response_format.json_schema.schema'.", "response_format")
         return None
 
