@@ -465,7 +465,8 @@ def _class_of(brain_spec: str) -> type[Agent]:
     module = importlib.import_module(module_name) if brain_spec in KNOWN else _import(module_name, brain_spec)
     agent = getattr(module, class_name, None)
     if agent is None:
-        raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {class_name!r}")
+        hint = "; a class of a script or notebook plays there alone: put it in a module" * (module_name == "__main__")
+        raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {class_name!r}{hint}")
     if not isinstance(agent, type):
         raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is {with_article(type(agent).__name__)}, not a class")
     if not issubclass(agent, Agent):

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,44 @@ def test_a_class_inside_a_function_is_refused_with_where_it_belongs() -> None:
 
     with pytest.raises(ConfigError, match="top of its module"):
         wolfbus.play([Inner, *["scripted"] * 7])
+
+
+PROCESSES = """
+import asyncio
+import multiprocessing
+import sys
+from wolfbus import play
+from wolfbus.agent import Agent
+
+class Later(Agent):
+    async def bid(self, ask, view):
+        return 9
+
+    async def speak(self, ask, view):
+        await asyncio.sleep(0)
+        return "I have nothing to hide."
+
+def played(_=None):
+    return play([Later] * 8, seed=7, config={"debate_turns": 1, "max_rounds": 1}).digest
+
+if __name__ == "__main__":
+    here = played()
+    with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:
+        print(pool.map(played, [0])[0] == here)
+"""
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_a_process_of_multiprocessing_plays_the_game_that_its_parent_plays(tmp_path: Path, how: str) -> None:
+    (tmp_path / "script.py").write_text(PROCESSES)
+    words = [sys.executable, "-W", "ignore", "script.py", how]
+    said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (said.returncode, said.stdout) == (0, "True\n"), said.stderr
+
+
+def test_a_class_of_a_script_that_another_process_does_not_run_belongs_into_a_module() -> None:
+    with pytest.raises(ConfigError, match="module '__main__' has no 'Elsewhere'; .* put it in a module"):
+        wolfbus.play(["__main__:Elsewhere", *["scripted"] * 7])
 
 
 def test_it_plays_where_a_loop_of_the_notebook_runs_already() -> None:

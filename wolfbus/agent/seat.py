@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_looping: threading.Thread | None = None
 
 Done = Callable[[object, BaseException | None], object]
 """Called with what came of an awaitable: its result, or what it raised."""
@@ -61,14 +62,16 @@ async def _outcome_of(awaitable: Awaitable[object]) -> tuple[object, BaseExcepti
 
 
 def _agent_loop() -> asyncio.AbstractEventLoop:
-    global _loop  # noqa: PLW0603 - one per process is what it is for
+    global _loop, _looping  # noqa: PLW0603 - one per process is what it is for
     with _lock:
-        if _loop is None:
+        # a process that was forked has none of its parent's threads
+        if _loop is None or _looping is None or not _looping.is_alive():
             import asyncio
 
             _loop = asyncio.new_event_loop()
             # a daemon: an agent that never comes back must not keep the process
-            threading.Thread(target=_loop.run_forever, name="agent-loop", daemon=True).start()
+            _looping = threading.Thread(target=_loop.run_forever, name="agent-loop", daemon=True)
+            _looping.start()
         return _loop
 
 

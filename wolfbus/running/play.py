@@ -213,4 +213,6 @@ def spec_of(agent: type) -> str:
         raise ConfigError(
             f"players: {agent.__qualname__} is defined inside something else; put it at the top of its module"
         )
-    return f"{agent.__module__}:{agent.__qualname__}"
+    # what multiprocessing calls the script of the parent in a process that it spawned
+    module = "__main__" if agent.__module__ == "__mp_main__" else agent.__module__
+    return f"{module}:{agent.__qualname__}"
