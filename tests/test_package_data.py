@@ -78,10 +78,16 @@ def test_a_source_distribution_has_every_file_so_that_its_tests_run(tmp_path: Pa
         copy = tmp_path / "checkout" / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, copy)
+    # what a report and its reader leave in a checkout
+    for name in ("examples/ladder/run/records/.wolfbus/kept", "examples/.env"):
+        path = tmp_path / "checkout" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("KEY=secret")
     build = "from setuptools.build_meta import build_sdist; build_sdist('..')"
     subprocess.run([sys.executable, "-c", build], cwd=tmp_path / "checkout", check=True, capture_output=True)
     (packed,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(packed) as archive:
         names = {member.name.partition("/")[2]: member.mode for member in archive if member.isfile()}
     assert not {*sources} - {*names}
+    assert not [name for name in names if ".wolfbus/" in name or name.endswith("/.env")]
     assert not {name for name in sources if (ROOT / name).stat().st_mode & 0o111 and not names[name] & 0o111}
