@@ -70,6 +70,17 @@ def test_claims_that_are_heard_in_words_alone_have_the_moderator_s_verdicts(tmp_
     assert {claim for _, claim, *_ in from_words.keys() - moderator.keys()} == {"stance"}
 
 
+@pytest.mark.parametrize("name", ["here", os.fsdecode(b"not-utf-8-\xff")])
+def test_the_page_of_the_folder_one_is_in_is_called_as_that_folder_is(runs, tmp_path, monkeypatch, name):
+    folder = shutil.copytree(runs / "a", tmp_path / name)
+    monkeypatch.chdir(folder)
+    before = {*folder.iterdir()}
+    assert run(["page", "."]) == 0
+    (page,) = {*folder.iterdir()} - before
+    assert page.name == f"{name}.html"
+    assert f"<title>{name.replace(chr(0xDCFF), '?')} · wolfbus</title>" in page.read_text("utf-8")
+
+
 def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
     with viewed(runs) as url:
         listed = data(url, "/library.json")

@@ -19,7 +19,7 @@ import click
 from wolfbus.cli import FAILED
 from wolfbus.cli.options import FILE, house_name, page_options, refuse, shared_bus
 from wolfbus.errors import ConfigError, RecordError, RulesError, reason_of
-from wolfbus.files.printable import printable
+from wolfbus.files.printable import printable, storable
 from wolfbus.files.whole_file import is_stdout, open_file, write_named, write_whole
 from wolfbus.service.lifecycle import DEFAULT_HOUSE
 from wolfbus.service.signals import end_signals
@@ -367,6 +367,8 @@ def page(source: Path, out: Path | None, word: str, *, prompts: bool, spoiler_fr
     from wolfbus.stage.fold import find_claims_with
 
     find_claims_with(WordClaims)
+    if not source.name.strip("."):
+        source = source.resolve()
     target = out or Path(f"{source.name.partition('.')[0]}{'.png' if picture else '.html'}")
     refuse(
         (
@@ -380,7 +382,7 @@ def page(source: Path, out: Path | None, word: str, *, prompts: bool, spoiler_fr
         (word and spoiler_free, "--spoiler-free goes with all eyes: give no --as"),
     )
     if source.is_dir():
-        data, title, problem = _study(source), f"{source.name} · wolfbus", None
+        data, title, problem = _study(source), f"{storable(source.name)} · wolfbus", None
     else:
         data, problem = _game(source, word, prompts=prompts, spoiler_free=spoiler_free)
         title = f"{data['heads'][0]['game'].get('id', source.name)} · wolfbus"

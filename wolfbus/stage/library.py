@@ -21,6 +21,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 from wolfbus import __version__
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.files.cache import cache_in, hash_of
+from wolfbus.files.printable import storable
 from wolfbus.messages.events import Opened, Statement
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import FORMAT, GameFeed
@@ -370,17 +371,19 @@ class Library:
 
 def study_summary(study: str, folder: Path) -> dict[str, Any]:
     """Return what a library shows of a study."""
+    # the folder that one is in has a name, too
+    name = storable(folder.name or folder.resolve().name)
     try:
         manifest = load_manifest(folder / FILE) or {}
         results = read_results(folder / JOURNAL)
     except ConfigError as error:
-        return {"id": study, "name": folder.name, "error": str(error), "games": 0}
+        return {"id": study, "name": name, "error": str(error), "games": 0}
     states = Counter(result.state for result in results.values())
     wins = Counter(result.winner or "nobody" for result in results.values() if result.state == "ended")
     costs = [result.cost_usd for result in results.values() if result.cost_usd is not None]
     summary: dict[str, Any] = {
         "id": study,
-        "name": manifest.get("name") or folder.name,
+        "name": manifest.get("name") or name,
         "games": len(manifest.get("games") or ()) or len(results),
         "ended": states["ended"],
         "failed": states["failed"],
