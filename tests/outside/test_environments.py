@@ -11,7 +11,7 @@ import pytest
 import wolfbus
 from tests.golden.running import wolfbus as command
 from wolfbus.agent import Agent
-from wolfbus.env import Env, Turn
+from wolfbus.env import Env, Learner, Turn
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.game.config import GameConfig
 
@@ -115,6 +115,11 @@ def test_an_environment_without_a_learner_is_refused_and_so_is_a_learner_without
     game = wolfbus.play(["wolfbus.env:Learner", *["scripted"] * 7], seed=4, config=SHORT)
     notes = {recorded.event.note for recorded in game.events if recorded.event.type == "answered"}
     assert any("plays in a wolfbus.env.Env only" in (note or "") for note in notes)
+
+
+def test_a_learner_is_named_by_its_class_too():
+    with Env([Learner, *["scripted"] * 6, "learner"], config=SHORT) as env:
+        assert env.places == (1, 8)
 
 
 def test_pettingzoo_s_own_checker_finds_nothing_wrong():

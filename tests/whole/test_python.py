@@ -100,7 +100,7 @@ def test_a_process_of_multiprocessing_plays_the_game_that_its_parent_plays(tmp_p
 
 
 def test_a_class_of_a_script_that_another_process_does_not_run_belongs_into_a_module() -> None:
-    with pytest.raises(ConfigError, match="module '__main__' has no 'Elsewhere'; .* put it in a module"):
+    with pytest.raises(ConfigError, match=r"module '__main__' has no 'Elsewhere'; .* put it in a module"):
         wolfbus.play(["__main__:Elsewhere", *["scripted"] * 7])
 
 
@@ -146,3 +146,25 @@ def test_a_study_may_be_a_table(tmp_path: Path) -> None:
     assert wolfbus.run_study(table, out=tmp_path / "a").ended == 1
     with pytest.raises(ConfigError, match="no study to resume"):
         wolfbus.run_study(out=tmp_path / "b", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"game": "../elsewhere"}, "game"),
+        ({"title": 201 * "x"}, "title"),
+        ({"seed": "\ud800"}, "seed"),
+        ({"players": "llm:m", "cassette": Path("a"), "replay_cassette": Path("b")}, "--cassette"),
+    ],
+)
+def test_what_a_game_cannot_be_given_is_one_line_that_names_it(given: dict[str, Any], named: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{named}") as refused:
+        wolfbus.play(**{"config": SHORT, **given})
+    assert "\n" not in str(refused.value)
+
+
+def test_a_study_that_cannot_be_dealt_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^seed: "):
+        wolfbus.run_study(games=1, seed="\ud800", out=tmp_path / "study")
+    with pytest.raises(ConfigError, match=r"^lies: "):
+        wolfbus.forks_of(tmp_path, lies=0)

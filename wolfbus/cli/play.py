@@ -118,11 +118,11 @@ def play(
     """
     from moderator.rules.game import deal
     from players.spec import expand
-    from wolfbus.game.fresh import fresh_id, fresh_seed
+    from wolfbus.game.fresh import fresh_id, seed_of
     from wolfbus.record.writer import check_are_new
     from wolfbus.running.play import play_game
 
-    seed = seed if seed is not None else fresh_seed()
+    seed = seed_of(seed)
     game_id = game_id or fresh_id()
     path = out / f"{game_id}.ndjson"
     check_are_new([path])

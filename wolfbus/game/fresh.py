@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 import time
 
+from wolfbus.errors import ConfigError
+
 
 def fresh_name(prefix: str) -> str:
     """Return a name that no other process takes: `prefix` and a random tail."""
@@ -22,3 +24,17 @@ def fresh_seed() -> str:
     It is long, for the names, which everybody sees, are drawn from it: a short one could be found by trying all.
     """
     return secrets.token_hex(16)
+
+
+def seed_of(given: str | int | None) -> str:
+    """Return the seed that somebody gave, or a fresh one for None.
+
+    Raises:
+        ConfigError: no record can hold it.
+    """
+    seed = fresh_seed() if given is None else str(given)
+    try:
+        seed.encode()
+    except UnicodeEncodeError:
+        raise ConfigError("seed: not text that UTF-8 can hold") from None
+    return seed

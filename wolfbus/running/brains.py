@@ -215,7 +215,7 @@ def open_brain_context(
     from players.spec import BrainContext, addresses_of, check
 
     if cassette is not None and replay_cassette is not None:
-        raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
+        raise ConfigError("--cassette records and --replay-cassette plays: give one of them")
     spending = None
     if budget is not None or budget_tokens is not None:
         from players.llm.budget import NOTHING, Budget

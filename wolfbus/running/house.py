@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pydantic import ValidationError
+
 from moderator.engine.context import GameOver
 from moderator.engine.seating import SeatPlayer, opening
 from moderator.house.host import Host
@@ -27,7 +29,7 @@ from wolfbus.agent.router import SeatRouter
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.streams import parse_id
 from wolfbus.bus.url import read_address
-from wolfbus.errors import BusError, ModelGone, ModelHalted, WolfError
+from wolfbus.errors import BusError, ConfigError, ModelGone, ModelHalted, WolfError, first_fault
 from wolfbus.files.printable import error_in_words
 from wolfbus.game.config import GameConfig
 from wolfbus.game.fresh import fresh_id, fresh_name
@@ -282,7 +284,10 @@ class EmbeddedHouse(Closable):
         """Return the opening event of a game whose seats are all played by this process."""
         models = self._brain_context.models if self._brain_context is not None else {}
         players = [SeatPlayer(AGENT, brain, declined_by(brain), model=model_name(brain, models)) for brain in brains]
-        return opening(config, seed, players, game, title)
+        try:
+            return opening(config, seed, players, game, title)
+        except ValidationError as error:
+            raise ConfigError(first_fault(error)) from None
 
     @property
     def is_over(self) -> bool:

@@ -26,7 +26,7 @@ from wolfbus import __version__
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.game.config import read_toml_file
 from wolfbus.game.draws import game_seed
-from wolfbus.game.fresh import fresh_seed
+from wolfbus.game.fresh import seed_of
 from wolfbus.running.brains import loaded_from
 from wolfbus.running.play import PlayedGame, play
 from wolfbus.study.designs import KINDS_OF_DESIGN, DesignKind
@@ -98,7 +98,7 @@ def _task(
     design: DesignKind,
 ) -> Task:
     loaded = loaded_from(config)
-    seed = fresh_seed() if seed is None else str(seed)
+    seed = seed_of(seed)
     brains = expand(_named(players), loaded.config.seats)
     if "human" in brains:
         raise ConfigError("players: an evaluation has no seat for a person at the terminal")

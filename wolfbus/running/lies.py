@@ -46,6 +46,8 @@ def forks_of(
 
     from analytics.gather import gather
 
+    if lies < 1:
+        raise ConfigError("lies: a whole number from 1")
     folder = Path(folder).resolve()
     manifest = load_manifest(folder / FILE) if (folder / FILE).is_file() else None
     if manifest is None:

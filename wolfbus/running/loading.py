@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from wolfbus.bus.url import shown_url
 from wolfbus.errors import ConfigError
 from wolfbus.game.config import GIVE_UP, GameConfig, read_toml, read_toml_file
-from wolfbus.game.fresh import fresh_seed
+from wolfbus.game.fresh import seed_of
 from wolfbus.running.brains import brains_of_seats, load_config, models_of_tables, take_models
 from wolfbus.study.factors import TABLE as FACTORS
 from wolfbus.study.forks import ForkPlan
@@ -186,7 +186,7 @@ def _study_of(
     elif settings.players is not None:
         seats = brains_of_seats(settings.players, config, source, " under [rules]")
     # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
-    seed = settings.seed if settings.seed is not None else fresh_seed()
+    seed = seed_of(settings.seed)
     loaded_study = LoadedStudy(settings, config, models, tables, seats, seed)
     _check(settings, loaded_study.brains, source, house=house)
     return loaded_study

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.game.config import GameConfig
-from wolfbus.game.fresh import fresh_id, fresh_seed
+from wolfbus.game.fresh import fresh_id, seed_of
 from wolfbus.game.vocabulary import Winner
 from wolfbus.messages.events import Seat
 from wolfbus.record.line import Recorded
@@ -112,7 +112,7 @@ def play(
     # a class of a notebook may be another one by now
     declined_by.cache_clear()
     brains = loaded.brains(None, expand) if players is None else brains_of(players, loaded.config, expand)
-    seed = fresh_seed() if seed is None else str(seed)
+    seed = seed_of(seed)
     game = game or fresh_id()
     path = None if out is None else Path(out) / f"{game}.ndjson"
     check_are_new([path])

@@ -24,7 +24,7 @@ from wolfbus.agent import Agent, Answer
 from wolfbus.agent.answer import AnswerLike, answer_of
 from wolfbus.errors import ConfigError, PlayerError, WolfError
 from wolfbus.game.config import Deadlines, GameConfig
-from wolfbus.game.fresh import fresh_id, fresh_seed
+from wolfbus.game.fresh import fresh_id, seed_of
 from wolfbus.game.roles import team_of
 from wolfbus.game.vocabulary import KINDS, Kind
 from wolfbus.knowledge.view import SeatView
@@ -193,7 +193,7 @@ class Env(Closable):
         elif isinstance(players, Mapping):
             players = {name: _spec_of(brain) for name, brain in players.items()}
         else:
-            players = [_spec_of(brain) if isinstance(brain, str) else brain for brain in players]
+            players = [_SPEC if brain in (LEARNER, Learner) else brain for brain in players]
         self._config = loaded.config.model_copy(update={"deadlines": _PATIENT})
         self._brains = brains_of(players, self._config, expand)
         if _SPEC not in self._brains:
@@ -224,8 +224,7 @@ class Env(Closable):
             raise WolfError("the environment is closed")
         game = fresh_id()
         path = None if self._out is None else self._out / f"{game}.ndjson"
-        seed = fresh_seed() if seed is None else str(seed)
-        self._running = _Running(self._config, seed, self._brains, path, game, self._context)
+        self._running = _Running(self._config, seed_of(seed), self._brains, path, game, self._context)
         turn = self._next()
         if turn is None:
             raise WolfError("the game ended without a word to its learners")
