@@ -14,6 +14,7 @@ import click
 from pydantic import ValidationError
 
 from wolfbus.game.config import GIVE_UP, Deadlines, GameConfig
+from wolfbus.game.fresh import seed_of
 from wolfbus.messages.base import HOUSE_PATTERN, ID_PATTERN
 from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, LOOPBACK, Place, read_shared_bus
 
@@ -95,15 +96,6 @@ def bus_address(text: str) -> str:
 
     if text != "memory://":
         read_address(text)
-    return text
-
-
-@checked
-def _storable(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError("not text that UTF-8 can hold") from None
     return text
 
 
@@ -192,7 +184,7 @@ def config_option(meaning: str) -> Callable[[_Command], _Command]:
 
 def seed_option(meaning: str) -> Callable[[_Command], _Command]:
     """Return --seed, which is what a record can hold."""
-    return click.option("--seed", callback=_storable, help=meaning)
+    return click.option("--seed", callback=checked(seed_of), help=meaning)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")

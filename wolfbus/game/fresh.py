@@ -26,15 +26,11 @@ def fresh_seed() -> str:
     return secrets.token_hex(16)
 
 
-def seed_of(given: str | int | None) -> str:
-    """Return the seed that somebody gave, or a fresh one for None.
-
-    Raises:
-        ConfigError: no record can hold it.
-    """
-    seed = fresh_seed() if given is None else str(given)
+def seed_of(seed: str | int | None) -> str:
+    """Return a seed as a record holds it, a fresh one for None; raises ConfigError where none can hold it."""
+    text = fresh_seed() if seed is None else str(seed)
     try:
-        seed.encode()
+        text.encode()
     except UnicodeEncodeError:
         raise ConfigError("seed: not text that UTF-8 can hold") from None
-    return seed
+    return text
