@@ -27,7 +27,7 @@ from players.human.words import (
     table_in_words,
 )
 from wolfbus.agent import NO_ANSWER, Agent, Answer
-from wolfbus.agent.answer import answer_of, labelled
+from wolfbus.agent.answer import answer_of, labelled, pack_reply
 from wolfbus.agent.outbox import Replies
 from wolfbus.errors import PlayerError
 from wolfbus.files.printable import counted, error_in_words, name_of, printable, storable
@@ -211,9 +211,10 @@ class HumanBrain(Agent):
         """Have words labelled before anybody hears them; they go without a label where none comes."""
         label_ask, view_after = view.imagined(ask, words)
         self._screen.say(question_in_words(label_ask, view_after))
-        return labelled(answer, self._await_answer(label_ask, view_after, due))
+        return labelled(answer, self._await_answer(label_ask, view_after, due, (ask, answer)))
 
-    def _await_answer(self, ask: Ask, view: SeatView, due: float) -> Answer:
+    def _await_answer(self, ask: Ask, view: SeatView, due: float, carrier: tuple[Ask, Answer] | None = None) -> Answer:
+        """Return what the person answers; a label stands in the reply of the words that are its `carrier`."""
         while True:
             self._screen.prompt(prompt_for(ask, due - time.monotonic()))
             typed = self._keyboard.read_line(due)
@@ -229,11 +230,11 @@ class HumanBrain(Agent):
             # what nobody can see is as good as blank
             line = typed.text.strip() if printable(typed.text) else ""
             if line in (ask.legal or ()) or not self._run_command(line, ask, view):
-                answer = self._read(line, ask, view)
+                answer = self._read(line, ask, view, carrier)
                 if answer is not None:
                     return answer
 
-    def _read(self, line: str, ask: Ask, view: SeatView) -> Answer | None:
+    def _read(self, line: str, ask: Ask, view: SeatView, carrier: tuple[Ask, Answer] | None) -> Answer | None:
         """Return the answer that a line is; None after telling what is wrong with it."""
         if not line:
             if empty_is_legal(ask):
@@ -245,8 +246,15 @@ class HumanBrain(Agent):
         if isinstance(content, Typo):
             self._screen.say([content.why], "yellow")
             return None
+        answer = Answer(content, raw=None if ask.kind in _AS_TYPED else line)
+        request, whole = (ask, answer) if carrier is None else (carrier[0], labelled(carrier[1], answer))
+        try:
+            pack_reply(self.game, self.seat, request, whole, view.config.max_reply_bytes)
+        except ValueError as error:
+            self._screen.say([f"That is too long: {error}."], "yellow")
+            return None
         self._screen.say([content_in_words(content, view, ask.about)], "dim")
-        return Answer(content, raw=None if ask.kind in _AS_TYPED else line)
+        return answer
 
     def _run_command(self, line: str, ask: Ask, view: SeatView) -> bool:
         """Do what a command says; return whether the line was one."""
@@ -315,7 +323,7 @@ class PageBrain(Agent):
         """Put the questions of one delivery on the page."""
         from wolfbus.stage.people import PersonRequest  # of pages a terminal needs nothing
 
-        take = partial(_answer_from_page, replies, view.config)
+        take = partial(_answer_from_page, self.game, self.seat, replies, view.config)
         self._person.add_questions(
             [
                 PersonRequest(ask, tuple(question_in_words(ask, view))[1:], COUNTS_AS[ask.kind], partial(take, ask))
@@ -329,6 +337,8 @@ class PageBrain(Agent):
 
 
 def _answer_from_page(
+    game: str,
+    seat: str,
     replies: Replies,
     config: GameConfig,
     ask: Ask,
@@ -356,5 +366,10 @@ def _answer_from_page(
     words = "".join(str(value) for value in values if isinstance(value, str | tuple) and value)
     if len(words.encode()) > room:
         return f"that is too long; {room} bytes are read at most"
-    replies.answer(ask, Answer(content, thought=thought or None, consent=consent))
+    answer = Answer(content, thought=thought or None, consent=consent)
+    try:
+        pack_reply(game, seat, ask, answer, config.max_reply_bytes)
+    except ValueError as error:
+        return f"that is too long: {error}"
+    replies.answer(ask, answer)
     return None

@@ -22,6 +22,7 @@ _FLAGS: Final = {"d": True, "deceptive": True, "h": False, "honest": False}
 _BECAUSE = re.compile(r"(?:because\b|:|[–—-](?=\s))[\s,:]*", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s]+")
 _AFTER_NAME = re.compile(r"\s*[,:;.–—-]*\s*(?:because\b[\s,:]*)?", re.IGNORECASE)
+_SEPARATED = re.compile(r"\s*(?:[,:;.–—-]|because\b)", re.IGNORECASE)
 _SHORTEST_BEGINNING: Final = 3
 
 
@@ -93,8 +94,10 @@ def _leading_name(line: str, legal: Sequence[SeatName | None], names: Sequence[S
         if match:
             return match.group(), _words_after(line, match.end())
     word = line.split(maxsplit=1)[0]
-    bare = word.rstrip(",:;.!-–—").casefold()
-    if len(bare) >= _SHORTEST_BEGINNING and any(name.casefold().startswith(bare) for name in names):
+    bare, words = word.rstrip(",:;.!-–—").casefold(), line[len(word) :]
+    # in front of other words it may be a word itself: “And I think …” is not Andrea
+    is_set_off = len(bare) < len(word) or not words or _SEPARATED.match(words)
+    if is_set_off and len(bare) >= _SHORTEST_BEGINNING and any(name.casefold().startswith(bare) for name in names):
         return bare, _words_after(line, len(word))
     return None
 

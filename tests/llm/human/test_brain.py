@@ -159,6 +159,21 @@ def test_words_that_no_reply_would_hold_are_refused_and_not_lost_on_the_way(seat
     assert "That line is too long." in seat.paper.text
 
 
+def test_words_and_their_label_that_no_reply_holds_together_are_told_before_they_count(seat: Seat) -> None:
+    view = view_of(max_reply_bytes=1300, label="with")
+    seat.type(f"{'w' * 590}\nd because {'r' * 580}\nd because I must\n")
+    said = seat.ask(ask_for("speak"), view).content
+    assert isinstance(said, Speech)
+    assert said.text == "w" * 590
+    assert said.label == Label(deceptive=True, confidence=1.0, kind="unspecified", reasoning="I must")
+    assert re.search(r"That is too long: the answer has 1\d\d\d bytes; the limit is 1300\.", seat.paper.text)
+    # rules may allow so little that what is beside the words takes it up
+    seat.brain.game = "g" * 64
+    seat.type(f"{'w' * 100}\nhm\n")
+    assert seat.ask(ask_for("speak"), view_of(max_reply_bytes=256)).content == Speech(text="hm")
+    assert "the limit is 256." in seat.paper.text
+
+
 def test_of_a_vote_the_reason_alone_is_bounded_as_a_statement_is(seat: Seat) -> None:
     view = view_of(max_statement=40)
     seat.type(f"Christa because {'x' * 41}\nChrista because {'x' * 40}\n{'y' * 41}\n{'y' * 40}\n")
