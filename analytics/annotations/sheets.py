@@ -57,29 +57,29 @@ def export(items: Iterable[Passage], sheet: Path, folder: Path) -> int:
 
     Raises:
         RecordError: the sheet is there already, and may be filled in.
+        WolfError: somebody else is adding to the key.
         OSError: it cannot be written.
     """
     if sheet.exists():
         raise RecordError(f"{sheet}: is there already; a sheet may be filled in, and is never overwritten")
-    key, file = _key(folder), io.StringIO()
+    rows, file = dict[str, Annotation](), io.StringIO()
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
-    before_rows = len(key)
-    rows = 0
     for item in items:
         # nobody knows the hash who has not the record
         row = sha256_hex(b"sheet", item.id.encode(), item.head.encode(), item.hash.encode())[:10]
-        key[row] = annotation_of(item)
+        rows[row] = annotation_of(item)
         before = "\n".join(_line(line) for line in item.before[-CONTEXT:])
         texts = (before, item.statement.words, item.statement.text or "")
         writer.writerow((f"s-{row}", *map(_plain, texts), "", "", "", ""))
-        rows += 1
-    if len(key) > before_rows:
-        (folder / FOLDER).mkdir(exist_ok=True)
-        write_whole(folder / FOLDER / KEY, [_SheetKey(rows=key).model_dump_json(exclude_none=True, indent=1)])
+    path = folder / FOLDER / KEY
+    with alone(path):
+        key = _key(folder)
+        if not rows.keys() <= key.keys():
+            write_whole(path, [_SheetKey(rows=key | rows).model_dump_json(exclude_none=True, indent=1)])
     # spreadsheets take UTF-8 for something else unless it is marked
     write_whole(sheet, ["\ufeff", file.getvalue()])
-    return rows
+    return len(rows)
 
 
 def _line(line: TranscriptLine) -> str:

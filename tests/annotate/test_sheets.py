@@ -1,6 +1,7 @@
 """Sheets for people: blind when they go out, checked cell by cell when they come back."""
 
 import csv
+import fcntl
 import io
 import json
 import re
@@ -63,6 +64,18 @@ def test_a_seed_draws_the_same_statements_and_a_sheet_is_never_overwritten(place
     # rows of the first sheet are still known
     save(place, filled(place, first, deceptive=lambda _: "no"))
     assert place.annotate("--import", "filled.csv", "--rater", "anna").code == 0
+
+
+def test_a_sheet_adds_to_the_key_alone_so_that_no_row_of_another_is_lost(place):
+    key = place.folder / "study" / "annotations" / "key.json"
+    key.parent.mkdir()
+    with key.with_name(".key.json.lock").open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        said = place.annotate("--export", "sheet.csv")
+    assert said.code == 1
+    assert "key.json: another run is writing it; one at a time" in said.err
+    assert not (place.folder / "sheet.csv").exists()
+    assert {row["row"].removeprefix("s-") for row in exported(place)} == json.loads(key.read_text())["rows"].keys()
 
 
 @pytest.mark.parametrize(("delimiter", "encoding"), [(",", "utf-8-sig"), (";", "utf-8"), ("\t", "utf-8-sig")])
