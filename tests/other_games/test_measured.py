@@ -143,6 +143,12 @@ def test_of_several_copies_of_a_log_the_one_that_is_whole_is_read(file_of, impor
     [
         ('"speaker":"Bea"', '"speaker":"Zoe"', "line 3: 'Zoe' has no seat in this game"),
         ('"statement":2', '"statement":1', "line 4: a second statement 1"),
+        ('"speaker":"Bea"', '"speaker":"Bea","label":{"seat":"Ada"}', "line 3: Ada labels what Bea said"),
+        (
+            '"speaker":"Bea"',
+            '"speaker":"Bea","judgements":[{"seat":"Cleo"},{"seat":"Ada"},{"seat":"Cleo"}]',
+            "line 3: Cleo judges statement 1 twice",
+        ),
         ('"name":"Bea"', '"name":"Ada"', "line 1: two seats are called 'Ada'"),
         ('{"how":"exile"', '{"type":"end"}\n{"how":"exile"', "line 7: something happens after the end of the game"),
     ],

@@ -287,7 +287,8 @@ def read_foreign_log(lines: Iterable[bytes]) -> ForeignLog:
         lines: its lines, as `wolfbus.record.reader.open_lines` gives them.
 
     Raises:
-        RecordError: with the number of the line that is none of such a log, or names somebody who has no seat.
+        RecordError: with the number of the line that is none of such a log, names somebody who has no seat, or says
+            twice what can be said once.
     """
     head: Head | None = None
     read: list[Line] = []
@@ -307,6 +308,7 @@ def read_foreign_log(lines: Iterable[bytes]) -> ForeignLog:
             if read[-1].statement in statements:
                 fault = f"a second statement {read[-1].statement}"
             statements.add(read[-1].statement)
+            fault = fault or _fault_of_assessments(read[-1])
         if fault is not None:
             raise RecordError(fault, number)
     if head is None:
@@ -322,6 +324,14 @@ def _fault_of_seats(seats: Sequence[LogSeat]) -> str | None:
         if names.count(seat.name) > 1:
             return f"two seats are called {seat.name!r}"
     return None if seats else "it has no seats"
+
+
+def _fault_of_assessments(said: Said) -> str | None:
+    if said.label is not None and said.label.seat != said.speaker:
+        return f"{said.label.seat} labels what {said.speaker} said"
+    judges = [judgement.seat for judgement in said.judgements]
+    twice = next((seat for seat in judges if judges.count(seat) > 1), None)
+    return None if twice is None else f"{twice} judges statement {said.statement} twice"
 
 
 def stranger(line: Line, names: set[str]) -> str | None:
