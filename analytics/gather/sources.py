@@ -209,7 +209,7 @@ def _peek(path: Path) -> Source:
         with closing(open_lines(path)) as lines:
             first = next(lines, None)
     except (OSError, RecordError) as error:
-        reason = str(error).removeprefix(f"{path}: ")
+        reason = reason_of(error) if isinstance(error, OSError) else str(error).removeprefix(f"{path}: ")
         return Source(path, None, None, 0, problem=f"{reason}{hint_for(path)}")
     if first is None:
         return Source(path, None, None, size, problem="empty; there is no record in it")
