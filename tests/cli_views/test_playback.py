@@ -1,11 +1,22 @@
 """Playback gives time to read, and never sleeps by itself in a test."""
 
 import math
+import os
+import pty
+import signal
+import sys
 
 import pytest
 
-from tests.cli_views.games import hostile, lively
-from wolfbus.cli.terminal.playback import beat_lines, pause_for, play_back
+from tests.cli_views.games import Terminal, hostile, lively
+from wolfbus.cli.terminal.playback import (
+    beat_lines,
+    key_presses,
+    lent_while_stopped,
+    open_display,
+    pause_for,
+    play_back,
+)
 from wolfbus.messages.events import Rejected, Statement, Stopped
 
 GAME = lively("1")
@@ -68,3 +79,35 @@ def test_arrows_go_from_sentence_to_sentence_and_back():
     shown_lines, _, stops = played(pressed=["on", "on", "on", "back", "quit"])
     assert stops == [beats[0], beats[1], beats[2], beats[3], beats[2]]
     assert shown_lines == ALL
+
+
+def test_keys_that_come_together_all_count(monkeypatch):
+    """Of one that is held down, or that is pressed while much is shown, several come at once."""
+    controller, terminal = pty.openpty()
+    with os.fdopen(terminal) as keyboard, os.fdopen(controller, "wb", buffering=0) as typing:
+        monkeypatch.setattr(sys, "stdin", keyboard)
+        with key_presses() as wait:
+            typing.write(b"\x1b[C\x1b[Cx\x1bOD  q")
+            assert [wait(30) for _ in range(6)] == ["on", "on", "back", "pause", "pause", "quit"]
+            assert wait(0) is None
+
+
+def test_the_shell_has_its_terminal_back_while_ctrl_z_stops_a_showing():
+    steps: list[str] = []
+    outer = signal.signal(signal.SIGTSTP, lambda *_: steps.append("stopped"))
+    try:
+        with lent_while_stopped(lambda: steps.append("given back"), lambda: steps.append("taken")):
+            signal.raise_signal(signal.SIGTSTP)
+            signal.raise_signal(signal.SIGTSTP)
+        signal.raise_signal(signal.SIGTSTP)
+    finally:
+        signal.signal(signal.SIGTSTP, outer)
+    assert steps == [*["given back", "stopped", "taken"] * 2, "stopped"]
+
+
+def test_who_reads_along_on_a_terminal_that_cannot_move_its_cursor_reads_plain_lines(monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with open_display(quiet=False, plain=False, paced=True) as display:
+        display.show(GAME[0])
+        assert "players: " in terminal.getvalue()

@@ -5,10 +5,15 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import select
+import signal
 import sys
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from logging.handlers import MemoryHandler
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -41,7 +46,12 @@ _KEYS: Final[dict[bytes, Key]] = {
     b"q": "quit",
     b"Q": "quit",
 }
+_KEY: Final = re.compile(rb"\x1b[\[O].|.", re.DOTALL)
 _HINT: Final = "space pauses · ← → sentence by sentence · q to the end"
+
+
+_DUMB: Final = frozenset({"dumb", "unknown"})
+"""Terminals that cannot move their cursor."""
 
 
 class Display(NamedTuple):
@@ -55,6 +65,8 @@ class Display(NamedTuple):
 def open_display(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[Display]:
     """Show a game on stderr: a live view in a terminal, plain lines elsewhere, nothing when quiet.
 
+    A terminal that cannot move its cursor gets plain lines where somebody reads along, else the last frame.
+
     Args:
         quiet: show nothing.
         plain: plain lines even in a terminal.
@@ -62,7 +74,7 @@ def open_display(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[D
     """
     if quiet:
         yield Display(lambda _: None)
-    elif plain or not sys.stderr.isatty():
+    elif plain or not sys.stderr.isatty() or (paced and os.environ.get("TERM", "").lower() in _DUMB):
         from wolfbus.cli.terminal.lines import PlainLines
 
         yield Display(PlainLines(sys.stderr).show)
@@ -71,8 +83,44 @@ def open_display(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[D
 
         from wolfbus.cli.terminal.live import LiveView
 
-        with _warnings_held(), LiveView(Console(stderr=True), hint=_HINT if paced else "") as view:
+        console = Console(stderr=True)
+
+        def switch(*, on: bool) -> None:
+            console.set_alt_screen(on)
+            console.show_cursor(not on)
+
+        with (
+            _warnings_held(),
+            LiveView(console, hint=_HINT if paced else "") as view,
+            lent_while_stopped(partial(switch, on=False), partial(switch, on=True)),
+        ):
             yield Display(view.show, view.restart)
+
+
+@contextlib.contextmanager
+def lent_while_stopped(give_back: Callable[[], None], take: Callable[[], None]) -> Iterator[None]:
+    """Give the terminal back to the shell for as long as Ctrl-Z stops this process, and take it again on ``fg``.
+
+    Args:
+        give_back: leaves the terminal as a shell wants it.
+        take: makes it what it was before that.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        give_back()
+        signal.signal(signal.SIGTSTP, previous)
+        signal.raise_signal(signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, stop)
+        take()
+
+    previous = signal.signal(signal.SIGTSTP, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTSTP, previous)
 
 
 @contextlib.contextmanager
@@ -108,26 +156,36 @@ def key_presses() -> Iterator[Wait]:
         yield _wait_without_keys
         return
     before = termios.tcgetattr(descriptor)
+    # one that is held down, or that was pressed while the game was shown, comes with others
+    keys = deque[Key]()
 
     def wait(seconds: float | None) -> Key | None:
         end = None if seconds is None else time.monotonic() + seconds
-        while True:
+        while not keys:
             left = None if end is None else max(0.0, end - time.monotonic())
             if not select.select([descriptor], [], [], left)[0]:
                 return None
-            pressed = os.read(descriptor, 16)
+            pressed = os.read(descriptor, 4096)
             if not pressed:
                 # the terminal was closed
                 return "quit"
-            if pressed in _KEYS:
-                return _KEYS[pressed]
+            keys.extend(_KEYS[key] for key in _KEY.findall(pressed) if key in _KEYS)
+        return keys.popleft()
 
-    tty.setcbreak(descriptor)
-    try:
-        yield wait
-    finally:
+    def give_back() -> None:
         with contextlib.suppress(termios.error):
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+    def take() -> None:
+        with contextlib.suppress(termios.error):
+            tty.setcbreak(descriptor)
+
+    take()
+    try:
+        with lent_while_stopped(give_back, take):
+            yield wait
+    finally:
+        give_back()
 
 
 def _wait_without_keys(seconds: float | None) -> Key | None:
