@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const reveal = () => {
-    let element = document.getElementById(decodeURIComponent(location.hash.slice(1).split("?")[0]));
+    let element = document.getElementById(location.hash.slice(1).split("?")[0]);
     const target = element;
     for (; element; element = element.parentElement) if (element.tagName === "DETAILS") element.open = true;
     if (target && !location.hash.startsWith("#statements")) target.scrollIntoView();
@@ -32,6 +32,7 @@
           row.hidden = query !== "" && !row.textContent.toLowerCase().includes(query);
           matched ||= !row.hidden;
         }
+        for (const folded of part.querySelectorAll(".more")) folded.open = query !== "" && Boolean(folded.querySelector("tbody tr:not([hidden])"));
         part.hidden = query !== "" && !matched;
         part.open = query !== "" && matched;
       }
@@ -61,7 +62,7 @@
           const [a, b] = [number(key(rowA)), number(key(rowB))];
           if (total) return total;
           if (place && !(isNaN(a) && isNaN(b))) return isNaN(a) - isNaN(b) || sign * (a - b);
-          return sign * key(rowA).localeCompare(key(rowB));
+          return sign * key(rowA).localeCompare(key(rowB), "en", { numeric: true });
         });
         for (const cell of table.tHead.rows[0].cells) cell.setAttribute("aria-sort", "none");
         head.setAttribute("aria-sort", down ? "descending" : "ascending");

@@ -259,18 +259,37 @@ def test_the_first_screen_is_short_and_all_that_is_folded_is_not_long_and_fits(o
     assert len(outside.encode()) - len(index.encode()) < 1_500_000
 
 
+def test_an_address_with_a_stray_sign_leaves_the_page_its_tools(opened, usual: Path):
+    seen = opened(usual, "#100%")
+    assert seen.page.locator("#find").is_visible()
+    assert seen.console == []
+
+
 def test_tables_are_sorted_searched_and_saved_and_figures_saved(opened, usual: Path, tmp_path: Path):
     seen = opened(usual)
     page = seen.page
     page.locator("#find").fill("Doctor")
     assert page.locator("#table3-table tbody tr:visible").count() == 1
+    folded = page.locator("#main .part .more tbody tr")
+    place = page.evaluate("[...document.querySelectorAll('#main .part .more tbody tr')].findIndex(row => row.cells[0])")
+    page.locator("#find").fill(folded.nth(place).locator("th").text_content() or "")
+    assert folded.nth(place).is_visible(), "what is found in a table that is folded is shown"
     page.locator("#find").fill("")
+    assert not folded.nth(place).is_visible()
     unfold(page)
     heads = page.locator("#table3-table thead th")
     heads.nth(1).click()
     hits = page.locator("#table3-table tbody tr:not(.total) td:nth-child(2) bdi").all_inner_texts()
     assert [int(hit) for hit in hits] == sorted((int(hit) for hit in hits), reverse=True)
     assert heads.nth(1).get_attribute("aria-sort") == "descending"
+    rounds = page.locator("#production-round tbody tr:not(.total) th")
+    rounds.evaluate_all("heads => heads.forEach((head, place) => head.textContent = 12 - place)")
+    page.locator("#production-round thead th").first.click()
+    assert rounds.all_text_contents() == [str(13 - rounds.count() + place) for place in range(rounds.count())]
+    rounds.first.evaluate("head => head.textContent = 100")
+    page.locator("#production-round thead th").nth(1).click()
+    page.locator("#production-round thead th").first.click()
+    assert rounds.all_text_contents()[-1] == "100"
     for block, name, opening in (
         ("#table3-table", "CSV", "Role,TP,"),
         ("#table3-table", "SVG", "<svg "),
