@@ -207,6 +207,13 @@ def test_a_fork_leads_to_itself_and_its_parent_beside_each_other_from_where_they
         first = [column.locator(".beat").first.inner_text() for column in seen.page.locator(".pair > div").all()]
         counts = [column.locator(".beat").count() for column in seen.page.locator(".pair > div").all()]
         assert obstacles(seen.page) == []
+        seen.page.goto(f"{url}/f/parent")
+        assert seen.page.locator(".problem").inner_text() == "This is no fork"
+        saved = fetched(url, f"/g/{quote(name)}/page.html")[2].decode()
+        seen.page.route("**/games/fork.html", lambda route: route.fulfill(body=saved, content_type="text/html"))
+        seen.page.goto(f"{url}/games/fork.html")
+        seen.page.get_by_text("Played on from parent at statement 3").first.wait_for()
+        assert seen.page.locator(".card a[href]").count() == 0, "a file leads to no server, wherever it lies"
     speaker = parent[place]["spoken"]["speaker"]
     assert speaker in first[0]
     assert parent[place]["spoken"]["text"] in first[0]
@@ -242,6 +249,13 @@ def test_a_study_in_a_file_holds_its_games(watched, study_file):
     seen.page.locator(".beat").first.wait_for()
     seen.press("Home", "ArrowRight")
     assert seen.place() == 1
+    seen.page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    game = re.search(r"#(g=[^&]+&)", seen.page.url)
+    assert game is not None
+    seen.page.get_by_role("button", name="Share").click()
+    seen.page.get_by_role("button", name="Copy a link without spoilers").click()
+    assert seen.page.evaluate("window.copied") == f"{address}?hide=1#{game[1]}"
+    seen.press("Escape")
     seen.page.set_viewport_size(PHONE["viewport"])
     assert not seen.overflows()
     seen.page.get_by_role("link", name="wolfbus").click()

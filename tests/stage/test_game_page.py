@@ -198,6 +198,28 @@ def test_the_first_and_the_last_frame_tell_the_story_with_a_picture_to_share(wat
     assert sized(got.value.path().read_bytes()) == (1200, 630)
 
 
+def test_a_picture_holds_words_without_blanks_and_everybody_who_heard_them(watched, stage):
+    def crowded(route):
+        game = route.fetch().json()
+        story = game["story"]
+        story["headline"] = "狼" * 130
+        lie = next(lie for lie in story["lies"] if lie["beat"] == story["lie"])
+        everybody = [seat["name"] for seat in game["game"]["seats"]]
+        lie["believed"], lie["doubted"] = everybody[:1], [*everybody, *everybody[:5]]
+        route.fulfill(json=game)
+
+    seen = watched(f"{stage}/learn", ".round")
+    seen.page.route("**/data.json*", crowded)
+    seen.page.goto(f"{stage}/g/seven")
+    seen.page.get_by_role("button", name="Save a picture").first.click()
+    right = "texts => texts.map(text => { const box = text.getBoundingClientRect(); return [box.left, box.right]; })"
+    picture = seen.page.locator("#story svg")
+    (_, edge), *_ = picture.evaluate_all(right)
+    assert all(end <= edge for _, end in picture.locator("text").evaluate_all(right))
+    (_, end), (start, _) = picture.locator("text", has_text=re.compile(" by$")).evaluate_all(right)
+    assert start > end, "whom it was believed by, and doubted, stands apart"
+
+
 def sized(png: bytes) -> tuple[int, ...]:
     assert png.startswith(b"\x89PNG")
     return struct.unpack(">2I", png[16:24])

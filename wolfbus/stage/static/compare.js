@@ -46,6 +46,7 @@ async function pair(box, ...ids) {
 
 export async function openFork(root, id) {
   const { fork } = (await loadGame(id)).game;
+  if (!fork) throw Error("this is no fork");
   const box = h("div.pair");
   frame(root, "A fork", h("section", h("h2", fork.words), box));
   await pair(box, fork.parent, id);

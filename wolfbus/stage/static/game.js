@@ -18,7 +18,7 @@ const isNarrow = () => matchMedia("(max-width: 47.5rem)").matches;
 
 export class GamePage {
   constructor(root, feed, { home = null, call = null, game = null, inspect = null } = {}) {
-    Object.assign(this, { root, feed, home, data: null, n: 0, thoughts: true, hide: false, view: "table", sheet: null, pair: null, speed: 1, timer: null, notice: null, version: 0, keys: {} });
+    Object.assign(this, { root, feed, home, n: 0, thoughts: true, view: "table", sheet: null, pair: null, speed: 1, timer: null, notice: null, version: 0, keys: {} });
     Object.assign(this, { inspect, openCall: call, prefix: game ? `g=${encodeURIComponent(game)}&` : "" });
     this.loaded = new Map();
     const params = new URLSearchParams(location.search);
@@ -183,11 +183,11 @@ export class GamePage {
   async prompt(line) {
     if (line == null || !this.inspect) return;
     this.play(false);
-    await this.inspect(this.feed, Number(line), () => {});
+    await this.inspect(this.feed, Number(line));
   }
 
   link(n) {
-    if (n === "hide") return `${location.href.split(/[?#]/)[0]}?hide=1`;
+    if (n === "hide") return `${location.href.split(/[?#]/)[0]}?hide=1${this.prefix && `#${this.prefix}`}`;
     return `${location.href.split("#")[0]}#${this.prefix}n=${n}&as=${encodeURIComponent(this.data.viewer)}`;
   }
 

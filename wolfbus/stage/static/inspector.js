@@ -5,11 +5,10 @@ import { counted, title, whenIs } from "./terms.js";
 const SHARES = { rules: "Rules", public: "Public", seat: "Only this seat", question: "Question" };
 const thousands = (number) => number?.toLocaleString("en") ?? "?";
 
-export async function inspect(feed, line, done) {
+export async function inspect(feed, line) {
   const box = dialog("inspector", "Prompt", h("div.call", h("p.wait", "Opening…")));
-  box.addEventListener("close", done);
   const body = box.querySelector(".call");
-  let call = null;
+  let call;
   const show = async (line) => {
     try {
       call = await feed.call(line);

@@ -23,13 +23,14 @@ const WIDTH = 1200;
 const HEIGHT = 630;
 const FONT = "Georgia, 'Times New Roman', serif";
 
-function wrapped(text, size, width) {
+function wrapped(text, size) {
   const context = document.createElement("canvas").getContext("2d");
   context.font = `${size}px ${FONT}`;
   const rows = [];
-  for (const word of printable(text).split(/\s+/)) {
-    const longer = `${rows.at(-1)} ${word}`;
-    if (rows.length && context.measureText(longer).width < width) rows[rows.length - 1] = longer;
+  // not every script has blanks
+  for (const word of printable(text).split(/(?<=\s|\S{20})/u)) {
+    const longer = rows.at(-1) + word;
+    if (rows.length && context.measureText(longer).width < 1060) rows[rows.length - 1] = longer;
     else rows.push(word);
   }
   return rows;
@@ -42,24 +43,26 @@ function text(x, y, size, words, more = {}) {
   return h("text", { x, y, "font-size": size, "font-family": FONT, fill: INK, ...more }, words);
 }
 
-function person(seats, name, x, y) {
+function person(seats, name, x, step) {
   const place = seats.findIndex((seat) => seat.name === name);
   const wolf = seats[place]?.team === "werewolves";
   return h(
     "g",
-    { transform: `translate(${x} ${y})` },
+    { transform: `translate(${x} 410)` },
     h("path", { transform: "scale(1.4)", d: shapeOf(seats[place]), fill: `oklch(0.52 0.075 ${hueOf(place, seats.length)})`, stroke: wolf ? "#b03f00" : "none", "stroke-width": 4, "paint-order": "stroke" }),
     text(28, 36, 23, letters(seats.map((seat) => seat.name))[place], { "font-family": "sans-serif", "font-weight": 600, fill: "#fff", "text-anchor": "middle" }),
-    text(28, 78, 17, cut(name, 9), { fill: SOFT, "text-anchor": "middle" }),
+    text(28, 78, 17, cut(name, step / 9), { fill: SOFT, "text-anchor": "middle" }),
   );
 }
 
-function group(seats, words, names, x) {
-  return names.length > 0 && h("g", text(x, 396, 21, words, { fill: SOFT }), names.map((name, place) => person(seats, name, x + place * 84, 410)));
+function group(seats, words, names, x, step) {
+  return names.length > 0 && h("g", text(x, 396, 21, words, { fill: SOFT }), names.map((name, place) => person(seats, name, x + place * step, step)));
 }
 
 function groups(seats, words, speaker, believed = [], doubted = []) {
-  return [group(seats, words, [speaker], 60), group(seats, "believed by", believed, 200), group(seats, "doubted by", doubted, 200 + believed.length * 84 + (believed.length > 0) * 40)];
+  const [n, m] = [believed.length, doubted.length];
+  const step = Math.min(84, 860 / (n + m));
+  return [group(seats, words, [speaker], 60, 84), group(seats, "believed by", believed, 200, step), group(seats, "doubted by", doubted, 200 + (n && Math.max(140, n * step + 40)), step)];
 }
 
 // A picture as SVG; it needs no style of the page, so that it can be drawn on a canvas.
@@ -74,10 +77,10 @@ function framed(game, when, label, ...parts) {
   );
 }
 
-function written(words, most) {
+function written(words) {
   let size = 50;
-  let rows = wrapped(words, size, 1060);
-  while (rows.length > most && size > 24) rows = wrapped(words, (size -= 2), 1060);
+  let rows = wrapped(words, size);
+  while (rows.length > 4 && size > 24) rows = wrapped(words, (size -= 2));
   return rows.slice(0, 9).map((row, place) => text(60, 130 + place * size * 1.25, size, row));
 }
 
@@ -89,7 +92,7 @@ export function storyPicture({ story, all, game }) {
     game,
     counted(Math.max(...all.map((beat) => beat.round)), "round"),
     story.headline,
-    written(`${story.headline}.`, 4),
+    written(`${story.headline}.`),
     best && groups(seats, "lied", best.speaker, best.believed, best.doubted),
     line && h("g", { transform: "translate(60 508)" }, h("line", { x1: 0, x2: 1080, y1: zero, y2: zero, stroke: SOFT, "stroke-dasharray": "3 5" }), h("polyline", { points: line, fill: "none", stroke: "#b03f00", "stroke-width": 3, "stroke-linejoin": "round" })),
     line && text(60, 606, 19, "How much more the Werewolves are suspected than the others, by those who could not know", { fill: SOFT }),
@@ -99,7 +102,7 @@ export function storyPicture({ story, all, game }) {
 export function statementPicture({ beat, game }) {
   const { speaker, text: words, judgements = [] } = beat.spoken;
   const of = (flag) => judgements.filter(({ listener = "finds_out", deceptive }) => listener === "finds_out" && deceptive === flag).map(({ seat }) => seat);
-  return framed(game, whenIs(beat), words, written(printable(words).slice(0, 700), 4), groups(beat.seats, "says", speaker, of(false), of(true)));
+  return framed(game, whenIs(beat), words, written(printable(words).slice(0, 700)), groups(beat.seats, "says", speaker, of(false), of(true)));
 }
 
 // Hands the picture to the reader as PNG.

@@ -8,7 +8,7 @@ const COLUMNS = [["role_auc", "Detects", "AUC of suspicion", 0.5], ["concealment
 export class StudyPage {
   // `measure` tells meanwhile how far it is; `again` gives the data once more games are read.
   constructor(root, data, { measure, again, loadGame }) {
-    Object.assign(this, { root, data, measure, again, loadGame, measured: null, order: "role_auc", agent: "", winner: "", lies: false });
+    Object.assign(this, { root, data, measure, again, loadGame, order: "role_auc", agent: "", winner: "", lies: false });
   }
 
   async open() {

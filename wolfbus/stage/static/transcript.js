@@ -54,7 +54,7 @@ export function beatElement(beat, before, game) {
   );
 }
 
-function opened({ seats }, { game, story }) {
+function opened({ seats }, { game, story, links }) {
   // a spectator of a house is told neither who plays nor by which rules
   if (!seats.length) return h("div.card", h("h2", "The players sit down"));
   const { config, roles } = game;
@@ -64,7 +64,7 @@ function opened({ seats }, { game, story }) {
   return h(
     "div.card",
     story ? storyParts(story, seats) : players,
-    h("p.soft", listed(cast), ". ", game.fork && [h("a", { href: location.pathname[1] === "g" && `/f/${location.pathname.split("/")[2]}` }, game.fork.words), ". "], game.origin?.words ?? `${counted(config.debate_turns, "statement")} a day.`, game.seed != null && ` Seed ${game.seed}.`, game.started && ` ${day(game.started)}.`),
+    h("p.soft", listed(cast), ". ", game.fork && [h("a", { href: links?.page && `/f/${links.page.split("/")[2]}` }, game.fork.words), ". "], game.origin?.words ?? `${counted(config.debate_turns, "statement")} a day.`, game.seed != null && ` Seed ${game.seed}.`, game.started && ` ${day(game.started)}.`),
     h("p.soft.hint", "Press ", h("kbd", "→"), " for the first sentence, ", story && [h("kbd", "m"), " for the next key moment, "], "or ", h("kbd", "space"), " to play."),
   );
 }
