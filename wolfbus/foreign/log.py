@@ -326,12 +326,12 @@ def _fault_of_seats(seats: Sequence[LogSeat]) -> str | None:
     return None if seats else "it has no seats"
 
 
-def _fault_of_assessments(said: Said) -> str | None:
-    if said.label is not None and said.label.seat != said.speaker:
-        return f"{said.label.seat} labels what {said.speaker} said"
-    judges = [judgement.seat for judgement in said.judgements]
+def _fault_of_assessments(line: Said) -> str | None:
+    if line.label is not None and line.label.seat != line.speaker:
+        return f"{line.label.seat} labels what {line.speaker} said"
+    judges = [judgement.seat for judgement in line.judgements]
     twice = next((seat for seat in judges if judges.count(seat) > 1), None)
-    return None if twice is None else f"{twice} judges statement {said.statement} twice"
+    return None if twice is None else f"{twice} judges statement {line.statement} twice"
 
 
 def stranger(line: Line, names: set[str]) -> str | None:
