@@ -105,7 +105,8 @@ def lent_while_stopped(give_back: Callable[[], None], take: Callable[[], None]) 
         give_back: leaves the terminal as a shell wants it.
         take: makes it what it was before that.
     """
-    if threading.current_thread() is not threading.main_thread():
+    # some platforms stop no process
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGTSTP"):
         yield
         return
 
