@@ -157,6 +157,44 @@ models."gpt-4.1".instructions = ["Trust nobody on the first day.", "Trust everyb
     assert len(set(rules)) == 1
 
 
+WORDED = """
+games = 4
+seed = 5
+players = "llm:mini*4,scripted*4"
+[rules]
+debate_turns = 1
+max_rounds = 1
+[endpoints.here]
+provider = "mock"
+[models.mini]
+model = "gpt-4.1"
+endpoint = "here"
+[factors]
+models.mini.wording = ["standard", "plain"]
+models.mini.temperature = [0, 1]
+"""
+
+
+def test_cells_that_differ_in_a_model_alone_are_measured_compared_exported_and_shown_side_by_side(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "study.toml").write_text(WORDED)
+    said = wolfbus(tmp_path, "run", "study.toml", "--out", "out", "--quiet", "--no-probe")
+    assert said.code == 0, said.err
+    report = wolfbus(tmp_path, "report", "out", "--json")
+    assert (report.code, json.loads(report.out)["outcomes"]["games"]) == (0, 16), report.err
+    compared = wolfbus(tmp_path, "compare", "out", "--factor", "wording", "--json")
+    result = json.loads(compared.out)
+    assert (compared.code, [result[side]["games"] for side in "ab"]) == (0, [8, 8]), compared.err
+    assert result["pairing"]["pairs"] == 4
+    exported = wolfbus(tmp_path, "export", "csv", "out", "--out", "tables")
+    assert exported.code == 0, exported.err
+    grown = wolfbus(tmp_path, "run", "--resume", "--out", "out", "--games", "5", "--quiet", "--no-probe")
+    assert grown.code == 0, grown.err
+    proven = wolfbus(tmp_path, "report", "out", "--prove", "--json")
+    assert (proven.code, json.loads(proven.out)["outcomes"]["games"]) == (0, 20), proven.err
+
+
 @pytest.mark.parametrize(("factors", "fault"), tables(__file__)["faults"])
 def test_factors_that_cannot_be_played_are_refused_in_a_line_before_anything_is(
     tmp_path: Path, factors: str, fault: str

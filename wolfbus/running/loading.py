@@ -59,7 +59,8 @@ class LoadedStudy:
 
         if self.settings.forks is not None:
             return ForkPlan(self.config, self.seed, self.settings.forks, deal)
-        return Plan(self.config, self.seed, self.settings.kind, self.seats, self.settings.agents, deal)
+        settings = self.settings
+        return Plan(self.config, self.seed, settings.kind, self.seats, settings.agents, deal, settings.cell)
 
     def used_models(self, brains: tuple[str, ...]) -> dict[str, Any]:
         """Return the models that some brains name, by what they name them by, without secrets."""

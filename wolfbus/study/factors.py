@@ -186,6 +186,8 @@ def _cell(base: Mapping[str, Any], factors: Sequence[Factor], levels: Sequence[A
         level_names[factor.name] = factor.name_of(level)
     name = "+".join(f"{factor}={level}" for factor, level in level_names.items())
     table["name"] = f"{table['name']} ({name})" if table.get("name") else name
+    # a model's settings are no part of a game's id
+    table["cell"] = name
     return Cell(name, level_names, table)
 
 

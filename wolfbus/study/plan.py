@@ -164,6 +164,7 @@ class Plan:
         seats: a brain per seat, in seating order; None where agents take turns.
         agents: different brains that take turns; None where there is one per seat.
         deal: the moderator's deal.
+        cell: of a study with factors, which of its cells this is; None for any other.
     """
 
     def __init__(
@@ -174,6 +175,7 @@ class Plan:
         seats: tuple[str, ...] | None,
         agents: tuple[str, ...] | None,
         deal: Deal,
+        cell: str | None = None,
     ) -> None:
         self.config = config
         self.seed = seed
@@ -181,6 +183,7 @@ class Plan:
         self._seats = seats
         self._agents = agents
         self._deal = deal
+        self._cell = cell
         self.shares = shares_of(seats) if seats is not None else tuple((agent, 1) for agent in agents or ())
         self.agents = tuple(agent for agent, _ in self.shares)
         """Every brain once."""
@@ -212,6 +215,7 @@ class Plan:
             "agents": list(self.brains),
             "seed": self.seed,
             "design": self.kind,
+            **({} if self._cell is None else {"cell": self._cell}),
         }
         return f"study-{sha256_hex(canonical(identity))[:8]}"
 

@@ -43,6 +43,8 @@ class StudySettings(BaseModel):
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     """A title for people."""
+    cell: Annotated[str, Field(min_length=1, max_length=255)] | None = None
+    """Of a study with factors, which of its cells this is; it tells its games from those of the others."""
     games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = 20
     """How many games are played."""
     seed: str | None = None
