@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import subprocess
 import threading
 from pathlib import Path
 
@@ -73,6 +74,33 @@ class Dies(RandomBrain):
         """Leave the file that ends the others, and die."""
         Path(os.environ[GATE]).touch()
         os._exit(1)
+
+
+class Hangs(RandomBrain):
+    """Ends its process with its first answer; from then on a process that is to make its first does not get further."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        if not next(_numbers) and Path(os.environ[GATE]).exists():
+            threading.Event().wait()
+
+    def answer(self, ask, view, /):
+        """Leave the file that holds the others up, and die."""
+        Path(os.environ[GATE]).touch()
+        os._exit(1)
+
+
+class Loud(RandomBrain):
+    """Has its process, and one that it starts, write to what they take for their output."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        os.write(1, b"loading\n")
+
+    def answer(self, ask, view, /):
+        """Answer, and say so."""
+        subprocess.run(["echo", "asked"], check=True)
+        return super().answer(ask, view)
 
 
 class Breaks(RandomBrain):

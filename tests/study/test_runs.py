@@ -33,6 +33,9 @@ from tests.study.runs import (
 )
 from tests.waiting import wait_until
 from wolfbus import cli
+from wolfbus.running import local_workers
+from wolfbus.running.local_workers import LocalWorkers
+from wolfbus.service.child import start_child
 
 
 def times_of(out):
@@ -335,6 +338,37 @@ def test_workers_that_cannot_go_on_end_the_run_with_a_line_that_says_why(tmp_pat
     assert why in last
     assert "wolfbus run --resume" in last
     assert manifest(out)["totals"]["failed"] == 0
+
+
+def test_a_worker_that_is_not_ready_in_time_is_ended_where_another_was_to_take_its_place(tmp_path, out, monkeypatch):
+    monkeypatch.setenv(GATE, str(tmp_path / "dead"))
+    began, replace = [], LocalWorkers.replace
+
+    def replaced(run, key):
+        monkeypatch.setattr(local_workers, "_START_S", 0.01)
+        replace(run, key)
+
+    def noted(words, **settings):
+        began.append(start_child(words, **settings))
+        return began[-1]
+
+    monkeypatch.setattr(LocalWorkers, "replace", replaced)
+    monkeypatch.setattr(local_workers, "start_child", noted)
+    monkeypatch.setattr(local_workers, "_CLOSE_S", 0.2)
+    study = study_file(tmp_path, 'games = 4\nat_once = 2\nworkers = 2\nplayers = "tests.study.brains:Hangs*8"')
+    assert "a worker did not start within" in run_here(study, "--out", out, code=1).stderr
+    assert len(began) > 2
+    wait_until(lambda: all(process.poll() is not None for process in began))
+
+
+def test_what_brains_of_workers_print_past_python_is_no_word_of_theirs(tmp_path, out):
+    study = study_file(
+        tmp_path, 'games = 4\nat_once = 2\nworkers = 2\nplayers = "tests.study.brains:Loud*1,scripted*7"'
+    )
+    ran = run(study, "--out", out)
+    assert ran.returncode == 0, ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "asked" not in ran.stdout
 
 
 @pytest.mark.parametrize(

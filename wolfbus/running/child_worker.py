@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict, astuple
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from players.llm.settings import Model
 from wolfbus.errors import WolfError
 from wolfbus.files.printable import error_in_words
+from wolfbus.files.whole_file import write_all
 from wolfbus.running.agenda_worker import AgendaWorker, WorkerSettings
 from wolfbus.running.brains import CallOptions, calls_of, open_brain_context, open_shared_budget, quiet_brains
 from wolfbus.running.loading import study_of_text
@@ -65,9 +67,16 @@ _telling = threading.Lock()
 
 def tell(**members: Any) -> None:
     """Print a line for the run that started this process; any thread may call it."""
-    # what brains print goes elsewhere
     with _telling:
-        print(json.dumps(members), file=sys.__stdout__, flush=True)
+        write_all(_output(), json.dumps(members).encode() + b"\n")
+
+
+@cache
+def _output() -> int:
+    """Return where that is printed. What brains print goes elsewhere, also past Python or by what they start."""
+    own = os.dup(1)
+    os.dup2(2, 1)
+    return own
 
 
 @contextlib.contextmanager
@@ -95,6 +104,7 @@ def _tell_calls(brain_context: BrainContext) -> Iterator[None]:
 
 def play_for_parent() -> int:
     """Play for the run that started this process, until it has no more games or is gone; returns the exit code."""
+    _output()
     try:
         settings = ChildSettings.model_validate_json(sys.stdin.readline())
         threading.Thread(target=_end_with_parent, args=(settings.server,), name="parent", daemon=True).start()

@@ -200,7 +200,10 @@ class LocalWorkers:
                 worker.terminate()
             worker.wait_ready()
         except (WolfError, OSError) as error:
-            self._workers.pop(key, None)
+            if (late_worker := self._workers.pop(key, None)) is not None:
+                # it may only be slow, and nobody would end it any more
+                late_worker.terminate()
+                late_worker.close(hasty=True)
             if self._workers:
                 logger.warning("the others play on with one worker less: %s", error)
             else:
