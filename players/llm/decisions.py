@@ -73,7 +73,7 @@ _LATER: Final = frozenset({408, 409, 425, 499, *range(500, 600)}) - {501, 505, 5
 """Statuses, beside 429, that may be different next time."""
 
 LONGEST_WAIT: Final = 300.0
-"""Seconds: whoever names a longer wait is not asked again."""
+"""Seconds: whoever names a longer wait, beyond the time of the call, is asked no more."""
 
 _TABLE: Final[tuple[tuple[Collection[int], re.Pattern[str] | None, Failure], ...]] = (
     (_ALL, _GENERATED, _decision("the model's text was rejected", again=True, fault="unparseable")),
@@ -147,7 +147,8 @@ _CLOSED: Final = re.compile(r"[<◁]/\w+[>▷]\s*$")
 def why_no_text(reply: ProviderReply) -> NoText | None:
     """Return why a reply has no text beside what it thought; None if it has some.
 
-    Prose that was cut off before any JSON is none: where a server marks no thoughts, it is likely to be one.
+    Prose that was cut off before any JSON is none: where a server marks no thoughts, it is likely to be one. Nor is
+    what was said before an error.
     """
     return _why_no_text(
         ProviderReply(reply.text, reply.thought, reply.refusal, reply.finish, calls_tool=reply.calls_tool)
@@ -158,9 +159,9 @@ def why_no_text(reply: ProviderReply) -> NoText | None:
 @lru_cache(maxsize=64)
 def _why_no_text(reply: ProviderReply) -> NoText | None:
     text = without_thinking(reply.text or "")
-    if text.text.strip() and (not reply.cut or "{" in text.text):
-        return None
     finish, thought = (reply.finish or "").casefold(), bool(text.thoughts or reply.thought)
+    if text.text.strip() and finish != "error" and (not reply.cut or "{" in text.text):
+        return None
     table: tuple[tuple[bool, str, Fault], ...] = (
         (bool(reply.refusal) or finish == "refusal", "the model refused", "refused"),
         (finish in _FILTERS, "its content filter kept the reply back", "filtered"),

@@ -50,6 +50,9 @@ _SHOWN: Final = 200
 _READ: Final = 4_000
 """Characters of an error that are looked at."""
 
+LONGEST: Final = 1 << 25
+"""Bytes of a response, unpacked, beyond which it is no reply: more than any model says, also as a stream."""
+
 CONNECT_S: Final = 10.0
 """Seconds for a connection to stand."""
 
@@ -72,6 +75,10 @@ _NEVER_CONNECTED: Final = frozenset({"ConnectError", "ClientConnectorError", "Co
 
 _BROKEN: Final = frozenset({"ClientPayloadError", "HttpProcessingError", "DecodingError"})
 """What is raised once a reply has begun, beside errors of h11, by which one of the transports reads; it was paid."""
+
+
+class _TooLong(ValueError):  # noqa: N818 - what it is
+    """A response is longer than any reply."""
 
 
 class RedirectRefused(Exception):  # noqa: N818 - what happened
@@ -176,6 +183,9 @@ class OpenAIProvider:
         came = body_in(response.content)
         try:
             return self._understood(response, came, request)
+        except RecursionError:
+            line = f"{self.url}: {response.status_code}, but the reply is nested too deep to be read"
+            raise Failed(Failure("garbage", line, again=True, charged=True, fault="error")) from None
         except Failed as failed:
             usage = usage_of(came)
             raise Failed(replace(failed.failure, counted=ProviderReply(None, **usage) if usage else None)) from None
@@ -306,6 +316,9 @@ class OpenAIProvider:
         ):
             never_connected = True
             text = f"no connection within {CONNECT_S:g} s" if "TimeoutError" in names else "no connection"
+        elif "_TooLong" in names:
+            text = f"the reply is longer than {LONGEST >> 20} MiB"
+            return Failure("garbage", f"{self.url}: {text}", again=True, charged=True, fault="error")
         elif names & _BROKEN or type(causes[-1]).__module__.startswith("h11."):
             text = "the reply broke off in its middle, or is no HTTP"
             return Failure("garbage", f"{self.url}: {text}", again=True, charged=True, fault="error")
@@ -345,7 +358,25 @@ def _open(url: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
     from openai import AsyncOpenAI, DefaultAioHttpClient, DefaultAsyncHttpxClient
 
     quiet_client_logs()
-    kind = DefaultAioHttpClient if aiohttp else DefaultAsyncHttpxClient
+    kind: Any = DefaultAioHttpClient if aiohttp else DefaultAsyncHttpxClient
+
+    class Bounded(kind):  # type: ignore[misc]
+        """Reads no more of a response than a reply can be."""
+
+        async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+            response = await super().send(request, **{**options, "stream": True})
+            read = bytearray()
+            try:
+                async for piece in response.aiter_bytes():
+                    read += piece
+                    if len(read) > LONGEST:
+                        raise _TooLong
+            finally:
+                await response.aclose()
+            # it is unpacked
+            headers = [pair for pair in response.headers.multi_items() if pair[0] != "content-encoding"]
+            return httpx2.Response(response.status_code, headers=headers, content=bytes(read), request=request)
+
     timeout = httpx2.Timeout(None, connect=CONNECT_S)
     limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once, keepalive_expiry=_IDLE_S)
     # a redirect would take prompts wherever the server likes: `_response` follows them, where that is allowed
@@ -354,7 +385,7 @@ def _open(url: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
     except OSError as error:
         raise PlayerError(f"{url}: {_authorities()}, which cannot be read: {reason_of(error)}") from None
     # of the environment's proxies, a server on this machine needs none to be usable
-    transport = kind(
+    transport = Bounded(
         timeout=timeout,
         limits=limits,
         follow_redirects=False,

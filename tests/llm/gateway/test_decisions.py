@@ -56,6 +56,15 @@ def test_an_error_in_a_choice_is_tried_again_and_the_same_twice_is_enough(
     assert "finish_reason error" in str(given_up.error)
 
 
+def test_what_was_said_before_a_finish_of_error_is_no_reply(asking: Asking, server: ScriptedServer) -> None:
+    half = Step(reply('{"bid": 7}', finish="error"))
+    server.plan(half, Step(), half, half)
+    mended = asking.one(question(model_at(server), "a"))
+    given_up = asking.one(question(model_at(server), "b"))
+    assert (mended.text, mended.attempts) == ('{"bid": 1}', 2)
+    assert (given_up.text, given_up.attempts, given_up.fault) == (None, 2, "error")
+
+
 def test_a_stream_that_an_error_breaks_off_is_no_whole_reply(asking: Asking, server: ScriptedServer) -> None:
     begun = 'data: {"choices": [{"delta": {"content": "{\\"bid\\": 1"}}]}\n\n'
     broken = begun + 'data: {"error": {"code": 502, "message": "upstream died"}}\n\ndata: [DONE]\n\n'

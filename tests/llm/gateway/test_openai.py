@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 import logging
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,8 @@ import pytest
 
 from players.llm.gateway import Budget
 from players.llm.provider import Completion, Message
+from players.llm.providers import openai
+from players.llm.providers.wire import body_in
 from tests.llm.tables import tables
 
 from .conftest import KEY, Asking, MakeGateway, model_at, question
@@ -110,6 +113,44 @@ def test_bodies_that_hold_no_reply_are_asked_for_again(asking: Asking, server: S
     server.plan(Step(body.encode()))
     came = asking.one(question(model_at(server)))
     assert (came.text, came.attempts) == ('{"bid": 1}', 2)
+
+
+@pytest.mark.parametrize("place", ["thinking", "content", "error"])
+def test_a_reply_that_is_nested_without_end_is_asked_for_again(
+    asking: Asking, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    nested: Any = "x"
+    for _ in range(10_000):
+        nested = [{"thinking": nested}] if place == "thinking" else {"a": nested}
+    deep = {"error": nested} if place == "error" else {"choices": [{"message": {"content": nested}}]}
+    # how deep JSON is read differs by the version of Python
+    monkeypatch.setattr(openai, "body_in", lambda content: deep if content == b"deep" else body_in(content))
+    server.plan(Step(b"deep"))
+    came = asking.one(question(model_at(server)))
+    assert (came.text, came.attempts) == ('{"bid": 1}', 2)
+
+
+@pytest.mark.parametrize("aiohttp", [True, False])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_reply_without_end_is_read_no_further_than_a_reply_can_be(
+    asking: Asking,
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    *,
+    packed: bool,
+    aiohttp: bool,
+) -> None:
+    monkeypatch.setattr(openai, "LONGEST", 1 << 20)
+    monkeypatch.setattr(openai, "find_spec", lambda _name: aiohttp or None)
+    long, usual = reply("x" * (4 << 20)), reply('{"bid": 3}')
+    headers = {"Content-Encoding": "gzip"} if packed else {}
+    bodies = (gzip.compress(long), gzip.compress(usual)) if packed else (long, usual)
+    server.plan(Step(bodies[0], status, headers), Step(bodies[1], headers=headers), Step(bodies[0], 200, headers))
+    came = asking.one(question(model_at(server)))
+    assert (came.text, came.attempts) == ('{"bid": 3}', 2)
+    assert "the reply is longer than 1 MiB" in came.failures[0]
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 413, 422, 501])
