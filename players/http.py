@@ -190,6 +190,9 @@ def _headers_for(url: str) -> dict[str, str]:
     except ValidationError:
         # what it holds is secret, so it is not shown
         raise ConfigError(f"{HEADERS} is no JSON object of origin to headers") from None
+    for number, origin in enumerate(by_origin, 1):
+        if origin_of(origin) is None:
+            raise ConfigError(f"{HEADERS}: name {number} of its members is no origin, such as https://agents.example")
     return next((headers for origin, headers in by_origin.items() if origin_of(origin) == origin_of(url)), {})
 
 

@@ -3,10 +3,12 @@
 import importlib
 import re
 import sys
+import types
 import warnings
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pytest
+from pydantic import BaseModel
 
 import wolfbus
 from tests.golden.running import wolfbus as command
@@ -152,3 +154,25 @@ def test_a_missing_extra_is_one_line_with_the_command_that_installs_it(monkeypat
     line = f'this needs {extra}, which is not installed: pip install "wolfbus[{extra}]"'
     with pytest.raises(ConfigError, match=f"^{re.escape(line)}$"):
         importlib.import_module(f"wolfbus.env.{extra}")
+
+
+A, O, S = TypeVar("A"), TypeVar("O"), TypeVar("S")
+
+
+class Environment(Generic[A, O, S]):
+    """OpenEnv's, as far as it matters which application is made."""
+
+
+@pytest.mark.parametrize("sessions", ["many", "0", "-1", "2.5"])
+def test_a_number_of_sessions_that_is_none_is_named_with_its_variable(monkeypatch, sessions):
+    server = types.ModuleType("openenv.core.env_server")
+    server.Action = server.Observation = server.State = BaseModel
+    server.Environment, server.create_app = Environment, lambda *_, **options: options
+    monkeypatch.setitem(sys.modules, server.__name__, server)
+    monkeypatch.delitem(sys.modules, "wolfbus.env.openenv", raising=False)
+    monkeypatch.setenv("WOLFBUS_ENV_SESSIONS", sessions)
+    with pytest.raises(ConfigError, match=f"^WOLFBUS_ENV_SESSIONS: {sessions} is no number of sessions"):
+        importlib.import_module("wolfbus.env.openenv")
+    monkeypatch.setenv("WOLFBUS_ENV_SESSIONS", "3")
+    assert importlib.import_module("wolfbus.env.openenv").app["max_concurrent_envs"] == 3
+    monkeypatch.delitem(sys.modules, "wolfbus.env.openenv")

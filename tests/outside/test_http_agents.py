@@ -178,6 +178,15 @@ def test_an_address_that_holds_a_secret_is_refused_without_showing_it(monkeypatc
         wolfbus.play(["http://127.0.0.1:9/x", *["scripted"] * 7])
 
 
+@pytest.mark.parametrize("origin", ["127.0.0.1:9", "ftp://127.0.0.1", "https://hush hush:x", ""])
+def test_headers_for_what_is_no_origin_are_refused_and_not_left_out(monkeypatch, origin):
+    by_origin = {"https://agents.example": {}, origin: {"Authorization": "Bearer hush"}}
+    monkeypatch.setenv("WOLFBUS_HTTP_HEADERS", json.dumps(by_origin))
+    with pytest.raises(ConfigError, match="WOLFBUS_HTTP_HEADERS: name 2 of its members is no origin") as refused:
+        wolfbus.play(["http://127.0.0.1:9/x", *["scripted"] * 7])
+    assert "hush" not in str(refused.value)
+
+
 def test_check_agent_finds_nothing_in_the_example(agents, tmp_path):
     done = command(tmp_path, "check-agent", "--json", "--deadline", "5", "--", agents.url)
     findings = json.loads(done.out)

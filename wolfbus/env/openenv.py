@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Final
 
 from pydantic import Field, model_validator
 
-from wolfbus.errors import not_installed
+from wolfbus.errors import ConfigError, not_installed
+from wolfbus.files.printable import printable
 
 try:
     from openenv.core.env_server import Action, Environment, Observation, State, create_app
@@ -124,13 +125,15 @@ class WolfEnvironment(Environment[WolfAction, WolfObservation, WolfState]):
 
 
 def served() -> Any:
-    """Return the FastAPI application that serves games as the environment variables say."""
+    """Return the FastAPI application that serves games as the environment variables say; raises ConfigError."""
     make = partial(
         WolfEnvironment,
         os.environ.get(PLAYERS) or "learner*1,scripted*7",
         config=os.environ.get(CONFIG) or None,
     )
-    sessions = int(os.environ.get(SESSIONS) or 16)
+    text = os.environ.get(SESSIONS) or "16"
+    if not text.isdecimal() or not (sessions := int(text)):
+        raise ConfigError(f"{SESSIONS}: {printable(text, 20)} is no number of sessions from 1 on")
     return create_app(make, WolfAction, WolfObservation, "wolf", max_concurrent_envs=sessions, state_cls=WolfState)
 
 
