@@ -6,7 +6,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytest
 
 from tests.record import synthetic
 from wolfbus.cli import run
+from wolfbus.files.whole_file import write_whole
 
 LIMIT = 1 << 20
 """Bytes of a settings file."""
@@ -53,6 +54,21 @@ def test_what_breaks_off_leaves_the_old_file_and_nothing_else(
     monkeypatch.setattr(os, "fsync", breaks)
     assert run(["page", record, "-o", str(path)]) == code
     assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_writers_of_one_number_on_two_machines_do_not_take_each_others_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a"
+
+    def written_meanwhile() -> Iterator[str]:
+        yield "one"
+        write_whole(path, ["other"])
+
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    write_whole(path, written_meanwhile())
+    assert path.read_text() == "one"
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import secrets
 import stat
 import sys
 from collections.abc import Iterable
@@ -41,10 +42,9 @@ def write_whole(path: Path, pieces: Iterable[str | bytes], *, mode: int = EVERYB
     Raises:
         OSError: it cannot be written; the error names the file, and the old one is as it was.
     """
-    fresh = path.with_name(f".{path.name[:_NAME_SHOWN]}.{os.getpid()}.new")
+    # not by the process's number: two containers that share a folder have the same ones
+    fresh = path.with_name(f".{path.name[:_NAME_SHOWN]}.{secrets.token_hex(8)}.new")
     try:
-        # left by a process of the same number that was killed
-        fresh.unlink(missing_ok=True)
         try:
             descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
             with os.fdopen(descriptor, "wb") as file:
