@@ -6,6 +6,7 @@ import contextlib
 import shlex
 import stat
 import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -314,3 +315,21 @@ def test_the_commands_of_the_guide_work_in_their_order(
         assert run(shlex.split(command)[1:]) == 0, capsys.readouterr().err
     assert len(commands) == 6
     assert "wolf-admin" in (tmp_path / "users.acl").read_text()
+
+
+@pytest.mark.parametrize("service", [["player", "--seats", "2"], ["analytics", "--out", "{}"]], ids=["agent", "keeper"])
+def test_whoever_loses_its_ticket_leaves_and_says_why(
+    service: list[str], folder: Path, tickets: Clerk, tmp_path: Path
+) -> None:
+    tickets("issue --agents ada --analytics keeper")
+    name = "ada" if service[0] == "player" else "keeper"
+    words = [word.format(tmp_path / "runs") for word in service]
+    place = ["--bus", url_of(folder, name), "--house", "main", "--name", name]
+    with subprocess.Popen([sys.executable, "-m", "wolfbus", *words, *place], stderr=subprocess.PIPE, text=True) as left:
+        with client(url_of(folder, "admin")) as admin:
+            wait_until(lambda: admin.exists(streams.outbox("main", name)))
+        tickets(f"revoke {name}", "admin")
+        said = left.communicate(timeout=60)[1]
+    assert left.returncode == 1
+    assert f"does not let this user be {name} in house main" in said
+    assert said.count("does not accept this user and password") == 1

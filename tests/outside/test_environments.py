@@ -156,10 +156,10 @@ def test_a_missing_extra_is_one_line_with_the_command_that_installs_it(monkeypat
         importlib.import_module(f"wolfbus.env.{extra}")
 
 
-A, O, S = TypeVar("A"), TypeVar("O"), TypeVar("S")
+A, B, C = TypeVar("A"), TypeVar("B"), TypeVar("C")
 
 
-class Environment(Generic[A, O, S]):
+class Environment(Generic[A, B, C]):
     """OpenEnv's, as far as it matters which application is made."""
 
 

@@ -229,7 +229,10 @@ class Member:
             # no failure, after which supervisors would start it again, for the two to throw each other out for ever
             self._end(ConfigError(f"another process plays as {self.name} in house {self._house}; this one leaves"))
         elif isinstance(error, NotAllowed):
-            self._end(NotAllowed(f"{self.bus.url} does not let this user be {self.name} in house {self._house}"))
+            # its ticket was taken back, or is for another
+            self._end(
+                NotAllowed(f"{self.bus.url} does not let this user be {self.name} in house {self._house}: {error}")
+            )
         else:
             logger.error("%s", error)
 

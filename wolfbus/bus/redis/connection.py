@@ -155,7 +155,7 @@ class RedisLink:
             self.wait_for_replies(reply_timeout_s)
         except AuthenticationError as error:
             self.close()
-            raise BusError(login_refusal(address, str(error))) from error
+            raise NotAllowed(login_refusal(address, str(error))) from error
         except ResponseError as error:
             self.close()
             raise refusal(error, f"Redis at {address.place}") from error
