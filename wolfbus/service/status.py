@@ -168,7 +168,9 @@ class StatusReader:
         return by_house
 
     def _house(self, house: str, keys: list[str]) -> HouseStatus:
-        status = HouseStatus(house, keys=len(keys), agenda=streams.house_key(house, "agenda") in keys)
+        # of one that is over the study's key is left, to tell workers so
+        parts = {streams.house_key(house, "agenda"), streams.house_key(house, "agenda:study")}
+        status = HouseStatus(house, keys=len(keys), agenda=not parts.isdisjoint(keys))
 
         with _part(status, "owner"):
             owner = self._bus.owner(house)

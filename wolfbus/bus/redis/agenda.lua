@@ -174,9 +174,10 @@ end
 
 if act == 'leave' then
   local who = ARGV[2]
+  redis.call('ZREM', workers, who)
+  -- what it gave back is its own until somebody takes it
   if #redis.call('XPENDING', agenda, group, '-', '+', 1, who) == 1 then return '' end
   redis.call('XGROUP', 'DELCONSUMER', agenda, group, who)
-  redis.call('ZREM', workers, who)
   return who
 end
 
