@@ -330,7 +330,7 @@ def collect(
     refused: list[FileNote] = []
     for source in sources:
         if source.game is not None and chosen[source.game] is not source:
-            problem = f"game {source.game} stands in {chosen[source.game].path}, too; it is read from there"
+            problem = _left_for(source, chosen[source.game])
             refused.append(FileNote(str(source.path), source.game, 0, False, problem))
         else:
             files.append(source)
@@ -349,6 +349,17 @@ def collect(
         if study.notes.fault is not None
     ]
     return Collection(tuple(files), tuple(refused), tuple(studies), planned)
+
+
+def _left_for(source: Source, chosen: Source) -> str:
+    """Return why a file is left out for another one of the same game's id."""
+    heads = [set(noted.heads) if noted is not None else set() for noted in (source.noted, chosen.noted)]
+    if all(heads) and heads[0].isdisjoint(heads[1]):
+        return (
+            f"{chosen.path}, which is read, is another game of the id {source.game}, as studies have that differ in "
+            "their models' settings alone; read one at a time, or compare them"
+        )
+    return f"game {source.game} stands in {chosen.path}, too; it is read from there"
 
 
 def _played_again(sources: Iterable[Source], digest: Callable[[Path], str | None]) -> dict[Path, FileNote]:

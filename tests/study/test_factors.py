@@ -195,6 +195,20 @@ def test_cells_that_differ_in_a_model_alone_are_measured_compared_exported_and_s
     assert (proven.code, json.loads(proven.out)["outcomes"]["games"]) == (0, 20), proven.err
 
 
+def test_studies_that_differ_in_a_model_alone_are_not_called_copies_of_each_other(tmp_path: Path) -> None:
+    text = WORDED.partition("[factors]")[0]
+    for wording in ("standard", "plain"):
+        (tmp_path / "study.toml").write_text(f'{text}wording = "{wording}"\n')
+        said = wolfbus(tmp_path, "run", "study.toml", "--out", f"runs/{wording}", "--quiet", "--no-probe")
+        assert said.code == 0, said.err
+    report = wolfbus(tmp_path, "report", "runs", "--json")
+    assert (report.code, json.loads(report.out)["outcomes"]["games"]) == (1, 4)
+    assert report.err.count("is another game of the id study-") == 4
+    shutil.copytree(tmp_path / "runs" / "plain", tmp_path / "copies" / "again")
+    shutil.copytree(tmp_path / "runs" / "plain", tmp_path / "copies" / "plain")
+    assert "too; it is read from there" in wolfbus(tmp_path, "report", "copies", "--json").err
+
+
 @pytest.mark.parametrize(("factors", "fault"), tables(__file__)["faults"])
 def test_factors_that_cannot_be_played_are_refused_in_a_line_before_anything_is(
     tmp_path: Path, factors: str, fault: str
