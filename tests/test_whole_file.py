@@ -6,7 +6,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +14,6 @@ import pytest
 
 from tests.record import synthetic
 from wolfbus.cli import run
-from wolfbus.files.whole_file import write_whole
 
 LIMIT = 1 << 20
 """Bytes of a settings file."""
@@ -58,17 +57,20 @@ def test_what_breaks_off_leaves_the_old_file_and_nothing_else(
 
 
 def test_writers_of_one_number_on_two_machines_do_not_take_each_others_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    record: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "a"
+    path, see = tmp_path / "a", os.fsync
+    codes: list[int] = []
 
-    def written_meanwhile() -> Iterator[str]:
-        yield "one"
-        write_whole(path, ["other"])
+    def another_writes_it(descriptor: int) -> None:
+        see(descriptor)
+        monkeypatch.setattr(os, "fsync", see)
+        codes.append(run(["page", record, "-o", str(path)]))
 
     monkeypatch.setattr(os, "getpid", lambda: 1)
-    write_whole(path, written_meanwhile())
-    assert path.read_text() == "one"
+    monkeypatch.setattr(os, "fsync", another_writes_it)
+    codes.append(run(["page", record, "-o", str(path)]))
+    assert codes == [0, 0]
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 
@@ -14,8 +13,6 @@ from wolfbus.cli import run
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.house import Join
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.study.plan import PlannedGame
-from wolfbus.study.redis_agenda import RedisAgenda
 from wolfbus.tickets import Holder
 
 
@@ -111,24 +108,9 @@ def test_an_agenda_is_told_apart_from_a_house(bus, status):
     assert re.fullmatch(r"  Memory  .* in 2 keys", lines[1])
 
 
-def test_an_agenda_that_is_over_is_no_house_that_nobody_moderated(redis_url, status):
-    with contextlib.closing(RedisAgenda(redis_url, "mine")) as agenda:
-        agenda.open("s", "games = 1")
-        agenda.remove()
+def test_an_agenda_that_is_over_is_no_house_that_nobody_moderated(bus, status):
+    ask(bus, "SET", streams.house_key("mine", "agenda:study"), "over")
     assert status()[1].startswith("Agenda mine: games of a study")
-
-
-def test_a_worker_that_has_left_is_counted_no_more_whatever_it_gave_back(redis_url):
-    with contextlib.closing(RedisAgenda(redis_url, "mine")) as agenda:
-        agenda.open("s", "games = 1")
-        agenda.planned = lambda number: PlannedGame(number, f"s-{number}", "seed", "block", ())
-        agenda.post([1])
-        (claimed,) = agenda.take("mine~00000001", 1)
-        assert agenda.workers == 1
-        agenda.give_back("mine~00000001", claimed.entry)
-        agenda.leave("mine~00000001")
-        assert agenda.workers == 0
-        assert [again.game.number for again in agenda.take("mine~00000002", 1)] == [1]
 
 
 def test_what_strangers_wrote_breaks_neither_the_reading_nor_the_terminal(bus, house, status):

@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 import redis
@@ -33,9 +34,6 @@ from tests.study.runs import (
 )
 from tests.waiting import wait_until
 from wolfbus import cli
-from wolfbus.running import local_workers
-from wolfbus.running.local_workers import LocalWorkers
-from wolfbus.service.child import start_child
 
 
 def times_of(out):
@@ -342,19 +340,20 @@ def test_workers_that_cannot_go_on_end_the_run_with_a_line_that_says_why(tmp_pat
 
 def test_a_worker_that_is_not_ready_in_time_is_ended_where_another_was_to_take_its_place(tmp_path, out, monkeypatch):
     monkeypatch.setenv(GATE, str(tmp_path / "dead"))
-    began, replace = [], LocalWorkers.replace
+    module, began = "wolfbus.running.local_workers", []
+    replace, start_child = (resolve_name(f"{module}:{name}") for name in ("LocalWorkers.replace", "start_child"))
 
     def replaced(run, key):
-        monkeypatch.setattr(local_workers, "_START_S", 0.01)
+        monkeypatch.setattr(f"{module}._START_S", 0.01)
         replace(run, key)
 
     def noted(words, **settings):
         began.append(start_child(words, **settings))
         return began[-1]
 
-    monkeypatch.setattr(LocalWorkers, "replace", replaced)
-    monkeypatch.setattr(local_workers, "start_child", noted)
-    monkeypatch.setattr(local_workers, "_CLOSE_S", 0.2)
+    monkeypatch.setattr(f"{module}.LocalWorkers.replace", replaced)
+    monkeypatch.setattr(f"{module}.start_child", noted)
+    monkeypatch.setattr(f"{module}._CLOSE_S", 0.2)
     study = study_file(tmp_path, 'games = 4\nat_once = 2\nworkers = 2\nplayers = "tests.study.brains:Hangs*8"')
     assert "a worker did not start within" in run_here(study, "--out", out, code=1).stderr
     assert len(began) > 2

@@ -98,12 +98,15 @@ def test_a_worker_that_is_told_to_go_leaves_its_games_to_the_other_and_the_run_n
         # both are in the middle of games, which wait at the gate
         first.terminate()
         errors.append(first.communicate(timeout=60)[1])
+        # what it gave back is nobody's yet
+        counted.append(link.zcard(streams.house_key(AGENDA, "agenda:workers")))
         gate.touch()
 
     errors: list[str] = []
+    counted: list[int] = []
     assert_through(run_here_while(go, study, "--out", out, *share), second, whole, out)
     errors.append(second.stderr.read())
-    assert first.returncode == 0
+    assert (first.returncode, counted) == (0, [1])
     why = ["SIGTERM", "it has no more games"]
     assert re.findall(r"^wolfbus: this worker leaves agenda shared: (.*)$", "".join(errors), re.MULTILINE) == why
     assert (link.exists(*KEYS[:-1]), link.get(KEYS[-1])) == (0, "over")

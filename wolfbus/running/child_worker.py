@@ -74,9 +74,9 @@ def tell(**members: Any) -> None:
 @cache
 def _output() -> int:
     """Return where that is printed. What brains print goes elsewhere, also past Python or by what they start."""
-    own = os.dup(1)
+    descriptor = os.dup(1)
     os.dup2(2, 1)
-    return own
+    return descriptor
 
 
 @contextlib.contextmanager

@@ -14,8 +14,6 @@ import pytest
 
 from players.llm.gateway import Budget
 from players.llm.provider import Completion, Message
-from players.llm.providers import openai
-from players.llm.providers.wire import body_in
 from tests.llm.tables import tables
 
 from .conftest import KEY, Asking, MakeGateway, model_at, question
@@ -124,7 +122,8 @@ def test_a_reply_that_is_nested_without_end_is_asked_for_again(
         nested = [{"thinking": nested}] if place == "thinking" else {"a": nested}
     deep = {"error": nested} if place == "error" else {"choices": [{"message": {"content": nested}}]}
     # how deep JSON is read differs by the version of Python
-    monkeypatch.setattr(openai, "body_in", lambda content: deep if content == b"deep" else body_in(content))
+    read = "players.llm.providers.openai.body_in"
+    monkeypatch.setattr(read, lambda content: deep if content == b"deep" else json.loads(content))
     server.plan(Step(b"deep"))
     came = asking.one(question(model_at(server)))
     assert (came.text, came.attempts) == ('{"bid": 1}', 2)
@@ -142,8 +141,8 @@ def test_a_reply_without_end_is_read_no_further_than_a_reply_can_be(
     packed: bool,
     aiohttp: bool,
 ) -> None:
-    monkeypatch.setattr(openai, "LONGEST", 1 << 20)
-    monkeypatch.setattr(openai, "find_spec", lambda _name: aiohttp or None)
+    monkeypatch.setattr("players.llm.providers.openai.LONGEST", 1 << 20)
+    monkeypatch.setattr("players.llm.providers.openai.find_spec", lambda _name: aiohttp or None)
     long, usual = reply("x" * (4 << 20)), reply('{"bid": 3}')
     headers = {"Content-Encoding": "gzip"} if packed else {}
     bodies = (gzip.compress(long), gzip.compress(usual)) if packed else (long, usual)
