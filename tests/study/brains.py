@@ -77,16 +77,28 @@ class Dies(RandomBrain):
 
 
 class Hangs(RandomBrain):
-    """Ends its process with its first answer; from then on a process that is to make its first does not get further."""
+    """Ends its process with the first answer of all. A process that begins later gets no further than to its first
+    brain, and the others wait until that is given up.
+    """
+
+    quick = False
 
     def __init__(self) -> None:
         super().__init__()
-        if not next(_numbers) and Path(os.environ[GATE]).exists():
+        gate = Path(os.environ[GATE])
+        if not next(_numbers) and gate.exists():
+            gate.with_suffix(".hangs").touch()
             threading.Event().wait()
 
     def answer(self, ask, view, /):
-        """Leave the file that holds the others up, and die."""
-        Path(os.environ[GATE]).touch()
+        """Die, or wait and answer."""
+        gate = Path(os.environ[GATE])
+        try:
+            gate.touch(exist_ok=False)
+        except FileExistsError:
+            while not gate.with_suffix(".over").exists():
+                threading.Event().wait(0.005)
+            return super().answer(ask, view)
         os._exit(1)
 
 
