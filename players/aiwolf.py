@@ -61,8 +61,8 @@ class Client:
     def __init__(self, connection: ServerConnection) -> None:
         self.has_left = threading.Event()
         self._connection = connection
-        self._outgoing: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._incoming: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._outgoing: queue.Queue[str | None] = queue.Queue()
+        self._incoming: queue.Queue[str | None] = queue.Queue()
         self._owed = 0
         self._writer = threading.Thread(target=self._write, name="aiwolf-writer", daemon=True)
         self._reader = threading.Thread(target=self._read, name="aiwolf-reader", daemon=True)

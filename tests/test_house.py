@@ -163,6 +163,17 @@ def test_patterns_mean_the_same_in_every_patch_version_of_python():
     assert possessive == []
 
 
+def test_simple_queues_are_where_no_signal_can_make_a_wait_endless():
+    # see `wolfbus.service.lifecycle.drain`: these are waited for without a timeout, or a handler puts something in
+    using = {
+        path.relative_to(ROOT).as_posix()
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        if re.search(r"SimpleQueue\(\)", path.read_text(encoding="utf-8"))
+    }
+    assert using == {"wolfbus/actors/pool.py", "wolfbus/running/pulled.py", "wolfbus/service/lifecycle.py"}
+
+
 def test_help_loads_nothing_heavy():
     assert not loaded("from wolfbus.cli import run\nrun(['--help'])")
 

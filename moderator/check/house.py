@@ -106,7 +106,7 @@ class CheckHouse:
         self._receive_reply = receive
         self._send = send
         self._epoch = 0
-        self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._tasks: queue.Queue[Callable[[], None]] = queue.Queue()
         self._lobby = streams.lobby(name)
         self._stack = contextlib.ExitStack()
 

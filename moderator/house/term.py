@@ -88,7 +88,7 @@ class Term:
         self._name = settings.house
         self._stopping = house.stopping
         self._health = house.health
-        self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._tasks: queue.Queue[Callable[[], None]] = queue.Queue()
         self._bus_is_away = False
         self._warned_of_no_archive = False
         self._next_housekeeping = 0.0

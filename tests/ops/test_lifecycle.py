@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import queue
 import signal
 import socket
 import subprocess
@@ -14,7 +15,7 @@ import threading
 import pytest
 
 from wolfbus.errors import ConfigError
-from wolfbus.service.lifecycle import Health, Stopping
+from wolfbus.service.lifecycle import Health, Stopping, drain
 
 ANY = ("127.0.0.1", 0)
 """Any free port of this machine."""
@@ -80,6 +81,26 @@ def test_the_second_interrupt_does_not_wait_for_anything():
         assert stopping.wait(60)
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_wait_for_news_ends_in_time_however_many_signals_come():
+    heard, over = set(), threading.Event()
+    before = signal.signal(signal.SIGUSR1, lambda number, _: heard.add(number))
+    here = threading.get_ident()
+
+    def send() -> None:
+        while not over.is_set():
+            signal.pthread_kill(here, signal.SIGUSR1)
+
+    sender = threading.Thread(target=send)
+    try:
+        sender.start()
+        assert [list(drain(queue.Queue(), 0.002)) for _ in range(100)] == [[]] * 100
+    finally:
+        over.set()
+        sender.join()
+        signal.signal(signal.SIGUSR1, before)
+    assert heard == {signal.SIGUSR1}
 
 
 def test_a_command_that_is_through_ends_with_its_own_exit_code_whoever_asks_it_to_stop_by_then():

@@ -82,7 +82,7 @@ class AgendaExecutor(StudyExecutor):
         study: LoadedStudy,
         folder: Path,
         before: Amount,
-        news: queue.SimpleQueue[StudyNews],
+        news: queue.Queue[StudyNews],
         say: Callable[[str], None] | None = None,
         *,
         collect: Callable[[PlannedGame, FinishedGame], GameResult] | None = None,
@@ -101,7 +101,7 @@ class AgendaExecutor(StudyExecutor):
         self._collected: set[int] = set()
         self._last = study.settings.games
         self._requested: dict[int, PlannedGame] = {}
-        self._unposted: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._unposted: queue.Queue[int] = queue.Queue()
         self._posted: set[int] = set()
         self._posting = threading.Lock()
         self._is_shared = collect is None

@@ -119,7 +119,7 @@ class AgendaWorker:
         self._lease_s = lease_s
         self._playing: dict[str, ClaimedGame] = {}
         self._halting: list[Game] = []
-        self._news: queue.SimpleQueue[Game | WolfError | _NewFork | None] = queue.SimpleQueue()
+        self._news: queue.Queue[Game | WolfError | _NewFork | None] = queue.Queue()
         self._unprocessed: deque[Game | WolfError | _NewFork | None] = deque()
         self._forks: ForkMaker | None = None
         self._halt: Halt | None = None
@@ -136,7 +136,7 @@ class AgendaWorker:
         self._has_lost_bus = False
         self._overtaken: dict[str, str] = {}
         # what is left there is of games of an earlier house
-        self._news = queue.SimpleQueue()
+        self._news = queue.Queue()
         self._unprocessed.clear()
         self._house = EmbeddedHouse(
             settings.url,

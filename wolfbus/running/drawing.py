@@ -145,7 +145,7 @@ class _Replies(Outbox):
     """An out stream that keeps replies for whoever asked, and nothing else."""
 
     def __init__(self) -> None:  # there is no bus
-        self.replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self.replies: queue.Queue[bytes] = queue.Queue()
         self.joined_at = 0.0
 
     def send(self, game: str, body: bytes, kind: str = "reply") -> None:  # noqa: ARG002

@@ -57,7 +57,7 @@ class HouseExecutor(StudyExecutor):
         plan: Plan,
         study: StudySettings,
         folder: StudyFolder,
-        news: queue.SimpleQueue[StudyNews],
+        news: queue.Queue[StudyNews],
         say: Callable[[str], None],
         *,
         tickets: bool,

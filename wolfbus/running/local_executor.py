@@ -36,7 +36,7 @@ class LocalExecutor:
     """
 
     def __init__(
-        self, settings: WorkerSettings, brain_context: BrainContext | None, news: queue.SimpleQueue[StudyNews]
+        self, settings: WorkerSettings, brain_context: BrainContext | None, news: queue.Queue[StudyNews]
     ) -> None:
         self._brain_context = brain_context
         self._news = news

@@ -93,7 +93,7 @@ class LocalWorkers:
         models: Mapping[str, Any],
         before: Amount,
         lock_fd: int,
-        news: queue.SimpleQueue[StudyNews],
+        news: queue.Queue[StudyNews],
     ) -> None:
         self._settings = settings
         self._count = count
@@ -241,7 +241,7 @@ class _WorkerProcess:
     def __init__(self, key: int, settings: ChildSettings, lock_fd: int, run: LocalWorkers) -> None:
         self._key = key
         self._run = run
-        self._ready: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._ready: queue.Queue[str | None] = queue.Queue()
         self.calls = CallsSoFar()
         self._process = start_child(
             [sys.executable, "-m", "wolfbus", "worker", "--child"],

@@ -352,7 +352,7 @@ class StudyRun:
         brain_context: BrainContext | None,
         before: Amount,
     ) -> Ending:
-        news: queue.SimpleQueue[StudyNews] = queue.SimpleQueue()
+        news: queue.Queue[StudyNews] = queue.Queue()
         settings = self.study.settings
         with (
             hearing_sigterm(),
@@ -427,7 +427,7 @@ class StudyRun:
         left: int,
         brain_context: BrainContext | None,
         before: Amount,
-        news: queue.SimpleQueue[StudyNews],
+        news: queue.Queue[StudyNews],
     ) -> StudyExecutor:
         """Return what has the games played that are left: a house, an agenda, or this machine."""
         options = self.options

@@ -49,8 +49,12 @@ def read_shared_bus(text: str) -> str:
     return text
 
 
-def drain(news: queue.SimpleQueue[T], wait_s: float) -> Iterator[T]:
-    """Yield what is in a queue until nothing is left, waiting so long for the first of it."""
+def drain(news: queue.Queue[T], wait_s: float) -> Iterator[T]:
+    """Yield what is in a queue until nothing is left, waiting so long for the first of it.
+
+    It is no `queue.SimpleQueue`: up to Python 3.12 the wait for one never ends if a signal comes just as its time is
+    up, unless the signal's handler raises something, or puts something into that queue.
+    """
     with contextlib.suppress(queue.Empty):
         yield news.get(timeout=wait_s)
         while True:

@@ -26,7 +26,7 @@ from wolfbus.service.lifecycle import Stopping, drain
 _LINE_READ_AT_MOST: Final = 65_536
 _LAST_OUTPUT_S: Final = 1.0
 
-OutputLines: TypeAlias = "queue.SimpleQueue[tuple[str, str]]"
+OutputLines: TypeAlias = "queue.Queue[tuple[str, str]]"
 """What children say, line by line: (name, line)."""
 
 
@@ -172,7 +172,7 @@ class Supervisor:
         grace_s: float = GRACE_S,
         linger_s: float = LINGER_S,
     ) -> None:
-        self._lines: OutputLines = queue.SimpleQueue()
+        self._lines: OutputLines = queue.Queue()
         self._children = {program.name: Child(program, self._lines) for program in programs}
         self._tell = tell
         self._stopping = stopping

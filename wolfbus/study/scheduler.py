@@ -146,7 +146,7 @@ class StudyScheduler:
         folder: StudyFolder,
         manifest: Manifest,
         pending: Iterable[PlannedGame],
-        news: queue.SimpleQueue[StudyNews],
+        news: queue.Queue[StudyNews],
         progress: StudyProgress,
         forecast: Forecast | None = None,
         before: CallsSoFar = CallsSoFar(),  # noqa: B008 - frozen
