@@ -111,9 +111,16 @@ def test_a_record_whose_last_line_is_torn_is_cut_and_gone_on_with(study, out, as
     assert not (out / "aside").exists()
 
 
-def test_a_process_of_a_run_that_is_killed_leaves_its_game_to_the_others(study, out, asked, digests, gate):
+@pytest.mark.parametrize(("number", "ended"), [(signal.SIGKILL, 1), (signal.SIGTERM, 2)])
+def test_a_process_of_a_run_that_somebody_ends_leaves_its_game_to_another(
+    study, out, asked, digests, gate, number, ended
+):
     process = begin_and_stand_still(study, out, asked, gate, "--workers", "2", processes=2)
-    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+    workers = workers_of(process.pid)[:ended]
+    for worker in workers:
+        os.kill(worker, number)
+    # what it answers as it ends may be lost
+    wait_until(lambda: not set(workers).intersection(workers_of(process.pid)))
     gate.touch()
     _, error = process.communicate(timeout=100)
     assert process.returncode == 0, error

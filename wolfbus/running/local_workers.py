@@ -311,9 +311,10 @@ class _WorkerProcess:
                 self._run.halt(Halt(message["error"]))
             else:
                 self._ready.put(message["error"])
-        ended_well = self._process.wait() == 0
+        self._process.wait()
         self._stdin.close()
         # one that never played is not replaced: another would fare no better
         self._ready.put("a worker ended before it could play")
-        if is_playing and not ended_well:
+        # also one that somebody asked to end: were it the last, the run would wait for ever
+        if is_playing:
             self._run.replace(self._key)
