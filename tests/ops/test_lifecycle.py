@@ -16,6 +16,7 @@ import pytest
 
 from wolfbus.errors import ConfigError
 from wolfbus.service.lifecycle import Health, Stopping, drain
+from wolfbus.service.signals import Interrupts, Terminated
 
 ANY = ("127.0.0.1", 0)
 """Any free port of this machine."""
@@ -101,6 +102,33 @@ def test_a_wait_for_news_ends_in_time_however_many_signals_come():
         sender.join()
         signal.signal(signal.SIGUSR1, before)
     assert heard == {signal.SIGUSR1}
+
+
+def test_what_is_held_back_is_heard_afterwards_and_so_is_whatever_comes_next():
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    through = []
+
+    def sent_while_held(interrupts: Interrupts, *numbers: signal.Signals) -> None:
+        with interrupts.held_back():
+            for number in numbers:
+                signal.raise_signal(number)
+            through.append(numbers)
+
+    both = (signal.SIGINT, signal.SIGTERM)
+    try:
+        with Interrupts() as interrupts:
+            for numbers, heard in ((both, KeyboardInterrupt), ((signal.SIGTERM,), Terminated)):
+                with pytest.raises(KeyboardInterrupt) as caught:
+                    sent_while_held(interrupts, *numbers)
+                assert caught.type is heard
+            sent_while_held(interrupts)
+            for number, heard in ((signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)):
+                with pytest.raises(heard):
+                    signal.raise_signal(number)
+        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert through == [both, (signal.SIGTERM,), ()]
 
 
 def test_a_command_that_is_through_ends_with_its_own_exit_code_whoever_asks_it_to_stop_by_then():

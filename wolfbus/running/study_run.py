@@ -29,6 +29,7 @@ from wolfbus.running.local_executor import LocalExecutor
 from wolfbus.running.local_workers import LocalWorkers, can_share, workers_for
 from wolfbus.running.results import calls_in, find_pending
 from wolfbus.running.trust import seal_folder
+from wolfbus.service.signals import Interrupts, Terminated
 from wolfbus.study.folder import Manifest, StudyFolder, first_difference, utc_now
 from wolfbus.study.journal import CallsSoFar, Spent
 from wolfbus.study.manifest import FILE, FORMAT, SEED_HASH, VERSION, seed_hash
@@ -39,8 +40,6 @@ from wolfbus.study.scheduler import (
     StudyExecutor,
     StudyNews,
     StudyScheduler,
-    Terminated,
-    hearing_sigterm,
 )
 from wolfbus.study.showing import StudyProgress, design_lines, design_notes, house_note
 
@@ -355,7 +354,7 @@ class StudyRun:
         news: queue.Queue[StudyNews] = queue.Queue()
         settings = self.study.settings
         with (
-            hearing_sigterm(),
+            Interrupts() as interrupts,
             StudyProgress(
                 self.manifest,
                 quiet=self.options.quiet,
@@ -365,7 +364,7 @@ class StudyRun:
             ) as progress,
         ):
             carried = self._calls_before(pending)
-            scheduler = StudyScheduler(folder, self.manifest, pending, news, progress, forecast, carried)
+            scheduler = StudyScheduler(folder, self.manifest, pending, news, progress, interrupts, forecast, carried)
             left = len(pending)
             pending.clear()
             hasty = True

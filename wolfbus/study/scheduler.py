@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import queue
-import signal
-import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from wolfbus.files.printable import counted
 from wolfbus.service.lifecycle import drain
-from wolfbus.service.signals import end_signals
+from wolfbus.service.signals import Interrupts
 from wolfbus.study.folder import Manifest, StudyFolder, utc_now
 from wolfbus.study.journal import CallsSoFar, GameResult, Spent
 from wolfbus.study.manifest import FILE
@@ -137,6 +135,7 @@ class StudyScheduler:
         pending: games to play, in order.
         news: where the executor puts what happens.
         progress: shows how far it is.
+        interrupts: hold Ctrl-C back until journal and manifest say the same.
         forecast: what the budget carries: no more games are under way than that; None to have all played at once.
         before: what model calls took before this run, those of games that were broken off included.
     """
@@ -148,6 +147,7 @@ class StudyScheduler:
         pending: Iterable[PlannedGame],
         news: queue.Queue[StudyNews],
         progress: StudyProgress,
+        interrupts: Interrupts,
         forecast: Forecast | None = None,
         before: CallsSoFar = CallsSoFar(),  # noqa: B008 - frozen
     ) -> None:
@@ -159,6 +159,7 @@ class StudyScheduler:
         self._before = before
         self._news = news
         self._progress = progress
+        self._interrupts = interrupts
         self._executor: StudyExecutor | None = None
         self._next_write = 0.0
         self.spent: Spent | None = None
@@ -266,7 +267,7 @@ class StudyScheduler:
     def _process_news(self, patience_s: float) -> None:
         """Process all that has happened; wait a moment for something."""
         # what was taken from the queue is noted, too
-        with _uninterrupted():
+        with self._interrupts.held_back():
             for news in drain(self._news, patience_s):
                 self._process(news)
 
@@ -286,48 +287,3 @@ class StudyScheduler:
                 self.halts.setdefault(news.error or "", []).append(news.game)
             elif news.error is not None and len(self.errors) < _ERRORS_KEPT:
                 self.errors.append((news.game, news.error))
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM, or the terminal that was closed: nobody waits for a game."""
-
-
-@contextlib.contextmanager
-def hearing_sigterm() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP raise `Terminated`, where the command line made them an interrupt as Ctrl-C is one."""
-
-    def terminate(_number: int, _frame: object) -> None:
-        raise Terminated
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    interrupting = [number for number in end_signals() if signal.getsignal(number) is signal.default_int_handler]
-    for number in interrupting:
-        signal.signal(number, terminate)
-    try:
-        yield
-    finally:
-        for number in interrupting:
-            signal.signal(number, signal.default_int_handler)
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back until journal and manifest say the same; then do what it does if it came."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    interrupts: list[int] = []
-    stored = {number: signal.getsignal(number) for number in (signal.SIGINT, *end_signals())}
-    # what is ignored stays ignored
-    handlers = {number: handler for number, handler in stored.items() if callable(handler)}
-    try:
-        for number in handlers:
-            signal.signal(number, lambda number, _frame: interrupts.append(number))
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-    for interrupt in interrupts[:1]:
-        handlers[signal.Signals(interrupt)](interrupt, None)
