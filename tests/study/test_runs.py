@@ -377,6 +377,24 @@ def test_what_brains_of_workers_print_past_python_is_no_word_of_theirs(tmp_path,
     assert "asked" not in ran.stdout
 
 
+def end_while_its_workers_stand_still(process):
+    """Send SIGTERM, and return once the run has heard it: its workers could play all that is left meanwhile."""
+    workers = workers_of(process.pid)
+    assert workers
+    for worker in workers:
+        os.kill(worker, signal.SIGSTOP)
+    process.send_signal(signal.SIGTERM)
+    wait_until(lambda: all(awaits_its_end(worker) for worker in workers))
+    for worker in workers:
+        os.kill(worker, signal.SIGCONT)
+
+
+def awaits_its_end(pid):
+    """Return whether SIGTERM is waiting for a process that stands still."""
+    (pending,) = re.findall(r"^ShdPnd:\s*([0-9a-f]+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return bool(int(pending, 16) >> (signal.SIGTERM - 1) & 1)
+
+
 @pytest.mark.parametrize(
     ("workers", "signals"),
     [
@@ -390,8 +408,10 @@ def test_ctrl_c_ends_the_games_under_way_and_again_leaves_them_and_says_how_to_g
     midway, out, gate, whole, workers, signals
 ):
     process = midway("--workers", workers)
-    process.send_signal(signals[0])
-    if signals[0] == signal.SIGINT:
+    if signals[0] == signal.SIGTERM:
+        end_while_its_workers_stand_still(process)
+    else:
+        process.send_signal(signals[0])
         said = process.stderr.readline()
         line = r"wolfbus: (\d) games? under way, Ctrl-C again to stop now: they go on with --resume\n"
         under_way = int(re.fullmatch(line, said)[1])
