@@ -31,7 +31,7 @@ class _KindWords(PackageData):
 
 class _QuestionWords(PackageData):
     commands: str
-    names: str
+    names: Prose
     out: Prose
     winners: dict[str, str]
     endings: dict[Ending, str]
