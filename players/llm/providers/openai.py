@@ -184,8 +184,8 @@ class OpenAIProvider:
         try:
             return self._understood(response, came, request)
         except RecursionError:
-            line = f"{self.url}: {response.status_code}, but the reply is nested too deep to be read"
-            raise Failed(Failure("garbage", line, again=True, charged=True, fault="error")) from None
+            why = f"{response.status_code}, but the reply is nested too deep to be read"
+            raise Failed(self._garbage(why)) from None
         except Failed as failed:
             usage = usage_of(came)
             raise Failed(replace(failed.failure, counted=ProviderReply(None, **usage) if usage else None)) from None
@@ -261,8 +261,7 @@ class OpenAIProvider:
         except NotAReply as nothing:
             error = nothing.error
             if error is None:
-                line = f"{self.url}: {response.status_code}, but {nothing}"
-                raise Failed(Failure("garbage", line, again=True, charged=True, fault="error")) from None
+                raise Failed(self._garbage(f"{response.status_code}, but {nothing}")) from None
             code = str(error.get("code")) if isinstance(error, Mapping) else ""
             named = len(code) == 3 and code.isdecimal() and code >= "400"
             failure = self._failure(int(code) if named else 500, response.headers, {"error": error}, request)
@@ -299,6 +298,10 @@ class OpenAIProvider:
         room = room_in(message) if failure.lacks == "room" else None
         return replace(failure, line=line, wait=wait, lacks=lacks or failure.lacks, room=room)
 
+    def _garbage(self, why: str) -> Failure:
+        """Return what has become of a call whose answer, which may be paid, is no reply."""
+        return Failure("garbage", f"{self.url}: {why}", again=True, charged=True, fault="error")
+
     def _connection_failure(self, error: BaseException) -> Failure:
         causes = list(_causes(error))
         names = {kind.__name__ for cause in causes for kind in type(cause).__mro__}
@@ -316,12 +319,10 @@ class OpenAIProvider:
         ):
             never_connected = True
             text = f"no connection within {CONNECT_S:g} s" if "TimeoutError" in names else "no connection"
-        elif "_TooLong" in names:
-            text = f"the reply is longer than {LONGEST >> 20} MiB"
-            return Failure("garbage", f"{self.url}: {text}", again=True, charged=True, fault="error")
+        elif any(isinstance(cause, _TooLong) for cause in causes):
+            return self._garbage(f"the reply is longer than {LONGEST >> 20} MiB")
         elif names & _BROKEN or type(causes[-1]).__module__.startswith("h11."):
-            text = "the reply broke off in its middle, or is no HTTP"
-            return Failure("garbage", f"{self.url}: {text}", again=True, charged=True, fault="error")
+            return self._garbage("the reply broke off in its middle, or is no HTTP")
         else:
             text = "the connection broke before a reply came"
         return Failure("connection", f"{self.url}: {text}", again=True, charged=not never_connected)
