@@ -21,6 +21,7 @@ from analytics.rows.annotation import Stance
 from wolfbus.errors import ConfigError, RecordError, first_fault
 from wolfbus.files.canonical import sha256_hex
 from wolfbus.files.printable import counted, printable
+from wolfbus.files.spreadsheet import spreadsheet_rows
 from wolfbus.files.whole_file import read_text_whole, read_whole, write_whole
 from wolfbus.game.vocabulary import Deception
 from wolfbus.knowledge.passage import Passage, TranscriptLine
@@ -171,17 +172,12 @@ def _merged(answers: Mapping[tuple[str, int], Annotation], path: Path) -> tuple[
 
 def _rows(sheet: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows with their numbers as a spreadsheet counts them, the header being 1."""
-    # some spreadsheets end lines with a carriage return alone
-    lines = io.StringIO(read_text_whole(sheet, _LARGEST).removeprefix("\ufeff"), newline=None)
-    head = lines.readline()
-    lines.seek(0)
-    # where a comma is the decimal point, spreadsheets save with semicolons
-    reader = csv.DictReader(lines, delimiter=max(",;\t", key=head.count), restval="")
+    reader = spreadsheet_rows(read_text_whole(sheet, _LARGEST).removeprefix("\ufeff"))
     try:
         if missing := [name for name in COLUMNS if name not in (reader.fieldnames or ())]:
             raise ConfigError(f"{sheet}: row 1: there is no column {', '.join(missing)}")
         for number, row in enumerate(reader, 2):
-            cells = {name: (row[name] or "").strip() for name in COLUMNS}
+            cells = {name: row[name].strip() for name in COLUMNS}
             if any(cells.values()):
                 yield number, cells
     except csv.Error as error:

@@ -220,12 +220,17 @@ def test_results_of_which_each_has_a_line_may_hold_other_ends_of_lines_in_their_
     assert imported("arena", source)[0] == 0
 
 
-@pytest.mark.parametrize(("delimiter", "encoding"), [(";", "utf-8-sig"), ("\t", "utf-16"), (",", "utf-16")])
-def test_a_table_is_the_same_game_however_a_spreadsheet_saves_it(delimiter, encoding, tmp_path, file_of, imported):
+@pytest.mark.parametrize(
+    ("delimiter", "encoding", "end"),
+    [(";", "utf-8-sig", "\r\n"), ("\t", "utf-16", "\r\n"), (",", "utf-16", "\r\n"), (";", "utf-8", "\r")],
+)
+def test_a_table_is_the_same_game_however_a_spreadsheet_saves_it(delimiter, encoding, end, tmp_path, file_of, imported):
     source = file_of("table")
     saved = tmp_path / "saved.csv"
     with saved.open("w", encoding=encoding, newline="") as file:
-        csv.writer(file, delimiter=delimiter).writerows(csv.reader(source.read_text("utf-8").splitlines()))
+        csv.writer(file, delimiter=delimiter, lineterminator=end).writerows(
+            csv.reader(source.read_text("utf-8").splitlines())
+        )
     assert imported("table", source) == imported("table", saved)
 
 

@@ -7,13 +7,13 @@ docs/other-games.md describes the columns: ``game``, ``event``, ``seat``, ``targ
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from wolfbus.errors import RecordError
+from wolfbus.files.spreadsheet import spreadsheet_rows
 from wolfbus.foreign.building import ForeignLogBuilder
 from wolfbus.foreign.kinds import ImportSource
 from wolfbus.game.vocabulary import Team, Winner
@@ -62,15 +62,13 @@ def _rows(source: ImportSource) -> Iterator[tuple[int, Row]]:
     """Yield the rows with their lines, all values as text."""
     text = source.text
     if not text.lstrip().startswith("{"):
-        head = text.partition("\n")[0]
-        # where a comma is the decimal point, spreadsheets save with semicolons
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count), strict=True)
+        reader = spreadsheet_rows(text, strict=True)
         try:
             _check(reader.fieldnames or ())
             for row in reader:
                 if None in row:
                     raise RecordError("more values than columns; quote what holds a comma", reader.line_num)
-                yield reader.line_num, {name: value or "" for name, value in row.items()}
+                yield reader.line_num, row
         except csv.Error as error:
             raise RecordError(f"not CSV: {error}", max(reader.line_num, 1)) from None
         return
