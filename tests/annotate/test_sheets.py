@@ -171,12 +171,15 @@ def test_a_row_twice_and_a_record_that_changed_since_are_refused(place):
     assert "is not what was annotated" in said.err
 
 
-@pytest.mark.parametrize(("broken", "says"), [
-    ('{"rows": {"0123456789": "x"}}', "rows.0123456789"),
-    ('{"rows": {"0123456789": {"game": "g"}}}', "rows.0123456789.head"),
-    ('{"rows": 3}', "rows"),
-    ('{"rows"', "Invalid JSON"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        ('{"rows": {"0123456789": "x"}}', "rows.0123456789"),
+        ('{"rows": {"0123456789": {"game": "g"}}}', "rows.0123456789.head"),
+        ('{"rows": 3}', "rows"),
+        ('{"rows"', "Invalid JSON"),
+    ],
+)
 def test_a_key_of_sheets_that_is_none_is_refused_in_one_line(place, broken, says):
     save(place, filled(place, exported(place), deceptive=lambda _: "no"))
     (place.folder / "study" / "annotations" / "key.json").write_text(broken)

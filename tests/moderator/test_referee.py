@@ -202,8 +202,14 @@ def test_unreadable_bytes_are_rejected(body):
 @pytest.mark.parametrize(
     ("member", "becomes"),
     [
-        *(("v", "version"), ("type", "unreadable"), ("game", "sender"), ("seat", "sender"), ("request", "unknown")),
-        *((member, "unparseable") for member in ("kind", "content", "thought")),
+        ("v", "version"),
+        ("type", "unreadable"),
+        ("game", "sender"),
+        ("seat", "sender"),
+        ("request", "unknown"),
+        ("kind", "unparseable"),
+        ("content", "unparseable"),
+        ("thought", "unparseable"),
     ],
 )
 def test_a_member_that_is_nested_as_deep_as_can_be_sent_ends_no_game(member: str, becomes: str, opening: bytes) -> None:

@@ -343,7 +343,8 @@ def test_a_worker_that_is_not_ready_in_time_is_ended_where_another_was_to_take_i
     gate = tmp_path / "dead"
     monkeypatch.setenv(GATE, str(gate))
     module, began = "wolfbus.running.local_workers", []
-    replace, start_child = (resolve_name(f"{module}:{name}") for name in ("LocalWorkers.replace", "start_child"))
+    replace = resolve_name(f"{module}:LocalWorkers.replace")
+    start_child = resolve_name(f"{module}:start_child")
 
     def late(_worker):
         wait_until(gate.with_suffix(".hangs").exists)
