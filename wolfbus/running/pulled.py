@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from players.program.protocol import ask_message, bye_message
 from players.spec import expand, renamed
@@ -36,6 +36,8 @@ from wolfbus.running.play import PlayedGame, PlayersOf, brains_of, result_of
 
 if TYPE_CHECKING:
     from players.spec import BrainContext
+
+_Brain = TypeVar("_Brain")
 
 LEARNER: Final = "learner"
 """The item of a players spec that seats whoever pulls."""
@@ -193,7 +195,7 @@ class Env(Closable):
         elif isinstance(players, Mapping):
             players = {name: _spec_of(brain) for name, brain in players.items()}
         else:
-            players = [_SPEC if brain in (LEARNER, Learner) else brain for brain in players]
+            players = [_spec_of(brain) for brain in players]
         self._config = loaded.config.model_copy(update={"deadlines": _PATIENT})
         self._brains = brains_of(players, self._config, expand)
         if _SPEC not in self._brains:
@@ -278,8 +280,8 @@ class Env(Closable):
             self._running = None
 
 
-def _spec_of(brain: str) -> str:
-    return _SPEC if brain == LEARNER else brain
+def _spec_of(brain: _Brain) -> _Brain | str:
+    return _SPEC if brain in (LEARNER, Learner) else brain
 
 
 class _Running(Closable):
