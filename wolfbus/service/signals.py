@@ -30,8 +30,8 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._is_held = False
-        self._held_back: list[signal.Signals] = []
-        self._before: dict[signal.Signals, Callable[[int, Any], object]] = {}
+        self._held_back: list[int] = []
+        self._before: dict[int, Callable[[int, Any], object]] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
@@ -58,10 +58,10 @@ class Interrupts:
 
     def _handle(self, number: int, frame: Any = None) -> None:
         if self._is_held:
-            self._held_back.append(signal.Signals(number))
+            self._held_back.append(number)
             return
         self._held_back.clear()
-        before = self._before[signal.Signals(number)]
+        before = self._before[number]
         if number != signal.SIGINT and before is signal.default_int_handler:
             raise Terminated
         before(number, frame)
