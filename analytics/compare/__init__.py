@@ -309,16 +309,14 @@ class _Compared:
         self._sides = sides
         self._paired = bool(shared.pairs)
         self._draws = draws
-        self._units = [
-            Units(of_side, of_side.by_unit(side.units, shared.count)) for of_side, side in zip(sums, sides, strict=True)
-        ]
-        self._drawn = [draws.sums(units.matrix) for units in self._units]
+        self._units = [Units(of_side, side.units, shared.count) for of_side, side in zip(sums, sides, strict=True)]
+        self._drawn = [units.sums.parts(draws.sums(units.matrix)) for units in self._units]
 
     def row(self, headline: Headline) -> Result:
         """Return what is told of a metric."""
         figure, count = headline.figure, tells(headline.figure)
         place = self._units[0].sums.groups.index(headline.group)
-        totals = [units.sums.total for units in self._units]
+        totals = [units.exact for units in self._units]
         values = [float(figure.value(total)[place]) for total in totals]
         n = [round(float(count(total)[place])) for total in totals]
         baselines = [None if figure.baseline is None else defined(figure.baseline(total)[place]) for total in totals]

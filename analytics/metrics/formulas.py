@@ -4,7 +4,7 @@ metrics: Tables 3 and 4).
 Sums come as a namespace of arrays, with any axes: so one formula serves the total over all games, every single game,
 every draw of the bootstrap and every rearrangement. Flags against truth are ``tp``, ``fp``, ``fn`` and ``tn``:
 deceptive and flagged, truthful and flagged, deceptive and passed, truthful and passed. Scores are counted as
-``[class][cell]`` with the cells in ascending order.
+``[class][cell]`` with the cells in ascending order; their average precision, which is dear, comes with them.
 """
 
 from __future__ import annotations
@@ -257,10 +257,11 @@ def auc(s: Parts) -> Array:
 
 def auprc(s: Parts) -> Array:
     """Return the average precision; see `average_precision`."""
-    return average_precision(s.counts)
+    area: Array = s.average_precision
+    return area
 
 
 def auprc_lift(s: Parts) -> Array:
     """Return the average precision minus the share of deceptive statements, which scores without any skill reach."""
-    lift: Array = average_precision(s.counts) - deceptive_share(s)
+    lift: Array = auprc(s) - deceptive_share(s)
     return lift

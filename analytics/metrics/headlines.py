@@ -322,13 +322,13 @@ def varied(
     """
     variants_of: dict[str, tuple[Array, Array | None]] = {}
     for sums, members in by_sums(chosen, scope):
-        units = Units(sums, sums.by_unit(unit, count))
-        variants = vary(units.matrix)
+        units = Units(sums, unit, count)
+        variants = sums.parts(vary(units.matrix))
         for headline in members:
             place = sums.groups.index(headline.group)
             baseline = headline.figure.baseline
             variants_of[headline.name] = (
                 units.values(headline.figure, variants)[..., place],
-                None if baseline is None else baseline(sums.parts(variants))[..., place],
+                None if baseline is None else baseline(variants)[..., place],
             )
     return variants_of

@@ -356,7 +356,8 @@ def metrics_by_block(study: Study, chosen: Sequence[Headline]) -> tuple[dict[str
     drawn = lifts(draws.sums)
     without = lifts(lambda matrix: matrix.sum(axis=0, dtype=np.float64) - matrix)
     for sums, members in by_sums(chosen, scope):
-        units, total = Units(sums, sums.by_unit(study.block, study.blocks)), sums.total
+        units = Units(sums, study.block, study.blocks)
+        total = units.exact
         for headline in members:
             name, figure, place = headline.name, headline.figure, sums.groups.index(headline.group)
             count = tells(figure)

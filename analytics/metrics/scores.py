@@ -148,6 +148,15 @@ class Division:
         return int(self.place.max(initial=-1)) + 1
 
 
+class ScoreParts(SimpleNamespace):
+    """Named sums of scores, with what several figures are formulas of."""
+
+    @cached_property
+    def average_precision(self) -> Array:
+        """See `analytics.metrics.formulas.average_precision`; it is dear, and two figures need it."""
+        return formulas.average_precision(self.counts)
+
+
 class ScoreSums(Sums):
     """Sums of scores of one group, by game; see `analytics.metrics.formulas` for their names.
 
@@ -186,7 +195,7 @@ class ScoreSums(Sums):
         before, missed = matrix.shape[:-1], matrix[..., :1]
         bins = matrix[..., 1 : 1 + 3 * BINS].reshape(*before, 1, 3, BINS).swapaxes(-1, -2)
         counts = matrix[..., 1 + 3 * BINS :].reshape(*before, 1, 2, self._cells.count)
-        return SimpleNamespace(
+        return ScoreParts(
             missed=missed, bins=bins, counts=counts, n=bins[..., 2].sum(axis=-1), deceptive=bins[..., 1].sum(axis=-1)
         )
 

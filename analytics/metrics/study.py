@@ -168,29 +168,49 @@ class Units:
 
     Attributes:
         sums: of the games.
-        matrix: by unit and column.
+        unit: unit of each game; -1 for one that is left out.
+        count: number of units.
     """
 
     sums: Sums
-    matrix: Array
+    unit: Array
+    count: int
 
-    @property
+    @cached_property
+    def matrix(self) -> Array:
+        """The sums of the units, by unit and column."""
+        return self.sums.by_unit(self.unit, self.count)
+
+    @cached_property
     def by_unit(self) -> Parts:
         """The sums of every unit, by group."""
         return self.sums.parts(self.matrix)
 
-    def values(self, figure: Figure, varied: Array) -> Array:
+    @cached_property
+    def by_game(self) -> Parts:
+        """The sums of every game, by group."""
+        return self.sums.by_game
+
+    @cached_property
+    def exact(self) -> Parts:
+        """The sums over all games, by group."""
+        return self.sums.total
+
+    @cached_property
+    def _coarse(self) -> Parts:
+        return self.sums.parts(self.matrix.sum(axis=0, dtype=np.float64))
+
+    def values(self, figure: Figure, variants: Parts) -> Array:
         """Return a figure of variants of the units' sums, by variant and group.
 
         Where what units come to is coarser than the games' own figures, variants are moved by what that makes of the
         value of all.
         """
-        values = figure.value(self.sums.parts(varied))
+        values = figure.value(variants)
         if not self.sums.areas:
             return values
-        exact = figure.value(self.sums.total)
-        coarse = figure.value(self.sums.parts(self.matrix.sum(axis=0, dtype=np.float64)))
-        moved: Array = np.clip(values + (exact - coarse), figure.lowest, 1)
+        exact = figure.value(self.exact)
+        moved: Array = np.clip(values + (exact - figure.value(self._coarse)), figure.lowest, 1)
         return np.where(np.isnan(exact), values, moved)
 
     def nonempty(self, figure: Figure) -> Array:
@@ -219,9 +239,9 @@ def rows_of(
         figures: by metric.
         within: what else the groups say.
     """
-    total, groups = sums.total, [group_text({**group, **within}) for group in sums.groups]
-    units: Units | None = None
-    varied = matrix = np.zeros((0, 0))
+    units = Units(sums, study.block, study.blocks)
+    total, groups = units.exact, [group_text({**group, **within}) for group in sums.groups]
+    variants: Parts | None = None
     several = study.blocks > 1 and study.with_intervals
     for metric, figure in figures.items():
         value = np.broadcast_to(figure.value(total), len(groups))
@@ -236,15 +256,12 @@ def rows_of(
         if not figure.has_interval:
             intervals = [Interval(None, None, None)] * len(groups)
         elif several or figure.is_rate_of_games:
-            if units is None:
-                matrix = sums.by_unit(study.block, study.blocks)
-                units = Units(sums, matrix)
             if figure.is_rate_of_games:
-                intervals = [_wilson(figure, units, sums.by_game, place) for place in range(len(groups))]
+                intervals = [_wilson(figure, units, place) for place in range(len(groups))]
             if several and not np.isnan(value).all():
                 draws = draws_of(study.blocks)
-                varied = varied if len(varied) else draws.sums(matrix)
-                drawn = units.values(figure, varied)
+                variants = sums.parts(draws.sums(units.matrix)) if variants is None else variants
+                drawn = units.values(figure, variants)
                 undefined = np.isnan(drawn).sum(axis=0)
                 if not figure.is_rate_of_games:
                     intervals = draws.intervals(drawn, units.nonempty(figure))
@@ -265,10 +282,10 @@ def rows_of(
             )
 
 
-def _wilson(figure: Figure, units: Units, games: Parts, place: int) -> Interval:
+def _wilson(figure: Figure, units: Units, place: int) -> Interval:
     n, value = tells(figure)(units.by_unit)[:, place], figure.value(units.by_unit)[:, place]
     # an agent's seats on one side of a game win or lose together
-    by_game = tells(figure)(games)[:, place]
+    by_game = tells(figure)(units.by_game)[:, place]
     square = float((by_game**2).sum())
     wins = np.where(n > 0, np.nan_to_num(value) * n, 0.0)
     return rate_of_games(wins, n, float(by_game.sum()) ** 2 / square if square else 0.0)
