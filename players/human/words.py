@@ -295,11 +295,14 @@ def _own_answer(view: SeatView, answer: OwnAnswer) -> Iterator[str]:
 
 def table_in_words(view: SeatView) -> Iterator[str]:
     """Return the lines of the table, from nothing but the seat's view."""
-    width = max((len(name_of(name)) for name in view.names), default=0)
+    from rich.cells import cell_len, set_cell_size
+
+    width = max((cell_len(name_of(name)) for name in view.names), default=0)
     yield f"Round {view.round}, as {name_of(view.me)} ({view.role}) sees it"
     for name in view.names:
         how = view.departures[name].way.fate if name in view.dead else "alive"
-        yield f"  {name_of(name):<{width}}  {how:<15}  {_role_known(view, name):<23}  {_suspected(view, name)}".rstrip()
+        column = set_cell_size(name_of(name), width)
+        yield f"  {column}  {how:<15}  {_role_known(view, name):<23}  {_suspected(view, name)}".rstrip()
     for round_, votes in view.tallies.items():
         cast = "; ".join(
             f"{name_or_you(view, voter)} → {name_or_you(view, target) if target is not None else 'nobody'}"

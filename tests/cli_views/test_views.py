@@ -3,10 +3,12 @@
 import io
 import json
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from analytics.gather import GameFold, fold
 from tests.cli_views.conftest import Replay
@@ -49,6 +51,21 @@ def test_whatever_is_said_no_view_is_wide_long_or_dangerous(replay: Replay):
     assert len(paged) > 300
     assert max(map(len, paged)) <= 110
     assert all(is_harmless(line) for line in (*plain, *ending, *paged, *drawn(hostile("1"))))
+
+
+def test_columns_stand_below_each_other_however_wide_the_letters_of_names_are(replay: Replay):
+    def rows(page: list[str], heading: str) -> list[str]:
+        first = 1 + next(place for place, line in enumerate(page) if line.startswith(heading))
+        return page[first : first + len(HOSTILE_NAMES)]
+
+    everything = replay("hostile", "--until", "200").out.splitlines()
+    seen = replay("hostile", "--as", HOSTILE_NAMES[0], "--until", "200").out.splitlines()
+    for page in (everything, seen):
+        # up to the next column
+        names = [re.split(" (alive|killed)", line)[0] for line in rows(page, "Players")]
+        assert len(set(map(cell_len, names))) == 1
+    # the heads, and all rows but the last, whose own column is empty
+    assert len(set(map(cell_len, rows(everything, "Smoothed suspicion of the row")))) == 1
 
 
 def test_nothing_in_a_name_or_a_statement_is_taken_for_markup():

@@ -139,9 +139,14 @@ def aligned(rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> list[
     """Return rows as lines of columns, two blanks apart; to the right stand those whose heads, in the first row, are in
     `right`.
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = [str.rjust if head in right else str.ljust for head in rows[0]]
-    return [
-        "  ".join(side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        line = []
+        for head, cell, width in zip(rows[0], row, widths, strict=True):
+            blanks = " " * (width - cell_len(cell))
+            line.append(blanks + cell if head in right else cell + blanks)
+        lines.append("  ".join(line).rstrip())
+    return lines

@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from rich.cells import cell_len, set_cell_size
+
 from wolfbus.cli.terminal import wording
 from wolfbus.cli.terminal.standing import Standing
 from wolfbus.cli.terminal.wording import names_of
@@ -76,12 +78,13 @@ def _state_players(standing: Standing) -> Iterator[str]:
 
 
 def _column(word: str, names: Iterable[SeatName]) -> str:
-    return f"{word:<{max((len(name_of(name)) for name in names), default=0)}}"
+    return set_cell_size(word, max((cell_len(name_of(name)) for name in names), default=0))
 
 
 def _suspicion_table(standing: Standing) -> Iterator[str]:
     names, suspicion = list(standing.seats), standing.suspicion
-    yield "  " + _column("", names) + "".join(f"  {name_of(name)[:4]:>4}" for name in names)
+    heads = (set_cell_size(name_of(name), 4).rstrip() for name in names)
+    yield "  " + _column("", names) + "".join(" " * (6 - cell_len(head)) + head for head in heads)
     for observer in names:
         row = "  " + _column(name_of(observer), names)
         for target in names:
