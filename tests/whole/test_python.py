@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,20 @@ def test_a_class_of_agents_takes_a_seat() -> None:
     statements = [recorded.event for recorded in game.events if recorded.event.type == "statement"]
     own = {said.text for said in statements if said.speaker == game.seats[7].name}
     assert own == {"I have nothing to hide."}
+
+
+def test_a_class_takes_the_seat_of_a_name() -> None:
+    table = GameConfig(villagers=2, werewolves=1, names=("Ada", "Bea", "Cem", "Dan", "Eva"), max_rounds=1)
+    game = wolfbus.play({"Cem": Quiet, "default": "scripted"}, seed=7, config=table)
+    assert [seat.name for seat in game.seats if seat.brain == f"{__name__}:Quiet"] == ["Cem"]
+
+
+@pytest.mark.parametrize("ends", [lambda _: sys.exit("enough"), lambda _: pytest.fail("not so")])
+def test_a_watcher_that_raises_anything_at_all_is_left_behind(
+    ends: Callable[[Recorded], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert wolfbus.play(seed=7, config=SHORT, watch=ends).digest == wolfbus.play(seed=7, config=SHORT).digest
+    assert "goes on unseen" in caplog.text
 
 
 def test_a_class_inside_a_function_is_refused_with_where_it_belongs() -> None:
@@ -153,6 +168,10 @@ def test_a_study_may_be_a_table(tmp_path: Path) -> None:
     [
         ({"game": "../elsewhere"}, "game"),
         ({"title": 201 * "x"}, "title"),
+        ({"title": "a\nb"}, "title"),
+        ({"players": [Quiet()] * 8}, "players: .*give the class"),
+        ({"players": Quiet}, "players: .*every seat"),
+        ({"players": 8}, "players: .*every seat"),
         ({"seed": "\ud800"}, "seed"),
         ({"players": "llm:m", "cassette": Path("a"), "replay_cassette": Path("b")}, "--cassette"),
     ],

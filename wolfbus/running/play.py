@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,9 +20,9 @@ from wolfbus.running.house import EmbeddedHouse, Game
 if TYPE_CHECKING:
     from players.spec import BrainContext
 
-PlayersOf: TypeAlias = str | Sequence[str | type] | Mapping[str, str]
-"""Who plays: a spec such as ``"llm:gpt-4o-mini*6,scripted*2"``; a brain for every seat in seating order, each a spec or
-a class of agents; or a table of seat name to brain."""
+PlayersOf: TypeAlias = str | Sequence[str | type] | Mapping[str, str | type]
+"""Who plays: a spec such as ``"llm:gpt-4o-mini*6,scripted*2"``; a brain for every seat in seating order; or a table of
+seat name to brain. A brain is a spec or a class of agents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def play(
         game: its id; fresh unless given.
         title: what people call it, in its record.
         bus: the bus it is played on, ``memory://`` or a Redis.
-        watch: called with every event in the order of the record, from another thread.
+        watch: called with every event in the order of the record, from another thread; once it raises, no more.
         budget: US dollars that model calls may cost; None for any amount.
         budget_tokens: tokens that they may use; None for any number.
         cassette: folder to record model replies into.
@@ -113,6 +113,9 @@ def play(
     declined_by.cache_clear()
     brains = loaded.brains(None, expand) if players is None else brains_of(players, loaded.config, expand)
     seed = seed_of(seed)
+    # pages and terminals show it on one line; records of before may have any
+    if isinstance(title, str) and not (title.strip() and title.isprintable()):
+        raise ConfigError("title: one line of characters that can be seen")
     game = game or fresh_id()
     path = None if out is None else Path(out) / f"{game}.ndjson"
     check_are_new([path])
@@ -198,17 +201,29 @@ def play_game(
 
 def brains_of(players: PlayersOf, config: GameConfig, expand: Callable[[str, int], tuple[str, ...]]) -> tuple[str, ...]:
     """Return the brain of every seat."""
+    specs = specs_of(players)
+    return expand(specs, config.seats) if isinstance(specs, str) else brains_of_seats(specs, config, "players")
+
+
+def specs_of(players: PlayersOf) -> str | list[str] | dict[str, str]:
+    """Return who plays with specs for classes of agents; raises ConfigError for what is neither."""
     if isinstance(players, str):
-        return expand(players, config.seats)
+        return players
     if isinstance(players, Mapping):
-        return brains_of_seats(players, config, "players")
-    return brains_of_seats(
-        [brain if isinstance(brain, str) else spec_of(brain) for brain in players], config, "players"
-    )
+        return {name: spec_of(brain) for name, brain in players.items()}
+    if not isinstance(players, Iterable):
+        raise ConfigError(f"players: {players!r:.80}: give a spec, or a list with a brain for every seat")
+    return [spec_of(brain) for brain in players]
 
 
-def spec_of(agent: type) -> str:
-    """Return the spec of a class of agents; raises ConfigError where it has none."""
+def spec_of(agent: str | type) -> str:
+    """Return a spec as it is, and the spec of a class of agents; raises ConfigError where it has none."""
+    if isinstance(agent, str):
+        return agent
+    if not isinstance(agent, type):
+        raise ConfigError(
+            f"players: {agent!r:.80} is no spec and no class of agents; each seat makes an instance, so give the class"
+        )
     if "." in agent.__qualname__:
         raise ConfigError(
             f"players: {agent.__qualname__} is defined inside something else; put it at the top of its module"

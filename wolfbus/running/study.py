@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wolfbus.errors import ConfigError
 from wolfbus.running.loading import RunOptions, load_study
-from wolfbus.running.play import PlayersOf, spec_of
+from wolfbus.running.play import PlayersOf, specs_of
 from wolfbus.running.study_run import StudyRun
 from wolfbus.running.trust import named_by, not_sealed, own_models
 from wolfbus.study.designs import DesignKind
@@ -136,11 +136,9 @@ def run_study(
     from players.spec import declined_by
 
     declined_by.cache_clear()
-    if players is not None and not isinstance(players, str | Mapping):
-        players = [brain if isinstance(brain, str) else spec_of(brain) for brain in players]
     options = {
         # as a TOML file holds them
-        "players": dict(players) if isinstance(players, Mapping) else players,
+        "players": None if players is None else specs_of(players),
         "games": games,
         "seed": seed,
         "design": design,
