@@ -62,6 +62,17 @@ def test_what_could_not_be_brought_over_is_counted_by_kind(file_of, imported, ca
     assert "rows of the event 'cheer' (1)" in capsys.readouterr().err
 
 
+def test_of_a_vote_that_is_held_again_after_some_talk_the_last_counts(file_of, imported, capsys):
+    source = file_of("aiwolf")
+    first, last = "1,vote,5,2\n", "1,vote,1,2\n"
+    text = source.read_text("utf-8").replace(first + last, f"{first}1,talk,3,1,3,I change my mind.\n{last}")
+    source.write_text(text, "utf-8")
+    _, (path,) = imported("aiwolf", source)
+    (vote,) = lines_of(read(path), Voted)
+    assert vote.ballots[-1].target == "Ada"
+    assert "votes that were held again (4)" in capsys.readouterr().err
+
+
 def test_a_private_thought_comes_over_and_what_was_never_asked_is_absent(file_of, imported):
     _, (path,) = imported("kaggle", file_of("kaggle"))
     first, second = lines_of(read(path), Said)

@@ -149,6 +149,7 @@ def test_of_several_copies_of_a_log_the_one_that_is_whole_is_read(file_of, impor
             '"speaker":"Bea","judgements":[{"seat":"Cleo"},{"seat":"Ada"},{"seat":"Cleo"}]',
             "line 3: Cleo judges statement 1 twice",
         ),
+        ('"voter":"Bea"', '"voter":"Ada"', "line 5: Ada votes twice"),
         ('"name":"Bea"', '"name":"Ada"', "line 1: two seats are called 'Ada'"),
         ('{"how":"exile"', '{"type":"end"}\n{"how":"exile"', "line 7: something happens after the end of the game"),
     ],

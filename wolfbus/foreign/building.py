@@ -227,8 +227,19 @@ class ForeignLogBuilder:
 
     def _count(self) -> None:
         if self._ballots:
+            self._leave_out_vote_before()
             self.add(Voted(round=self.round, ballots=tuple(self._ballots.values())))
             self._ballots = {}
+
+    def _leave_out_vote_before(self) -> None:
+        """Leave out the vote of this day that is held again after some talk; none that exiled somebody is."""
+        for place, line in reversed(tuple(enumerate(self._lines))):
+            if isinstance(line, Night) or (isinstance(line, Departed) and line.how == "exile"):
+                return
+            if isinstance(line, Voted):
+                self.left_out["votes that were held again"] += len(line.ballots)
+                del self._lines[place]
+                return
 
     def _at_night(self, **changes: object) -> Night:
         """Return the night that goes on, begun if need be, with changes."""

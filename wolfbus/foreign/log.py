@@ -309,6 +309,9 @@ def read_foreign_log(lines: Iterable[bytes]) -> ForeignLog:
                 fault = f"a second statement {read[-1].statement}"
             statements.add(read[-1].statement)
             fault = fault or _fault_of_assessments(read[-1])
+        elif read and isinstance(read[-1], Voted):
+            voters = [ballot.voter for ballot in read[-1].ballots]
+            fault = fault or next((f"{voter} votes twice" for voter in voters if voters.count(voter) > 1), None)
         if fault is not None:
             raise RecordError(fault, number)
     if head is None:
