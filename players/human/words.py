@@ -7,7 +7,16 @@ from typing import Final
 
 from wolfbus.agent import Answer
 from wolfbus.files.package_data import Lines, PackageData, Prose, read_data
-from wolfbus.files.printable import STATEMENT_SHOWN, counted, in_plain_words, name_of, printable, spoken
+from wolfbus.files.printable import (
+    STATEMENT_SHOWN,
+    columns_of,
+    counted,
+    in_columns,
+    in_plain_words,
+    name_of,
+    printable,
+    spoken,
+)
 from wolfbus.game.roles import ACTS, FACTS, team_of
 from wolfbus.game.vocabulary import DECEPTIONS, ROLES, Ending, Fault, Kind
 from wolfbus.knowledge.departure import departure, departure_in_words
@@ -295,13 +304,11 @@ def _own_answer(view: SeatView, answer: OwnAnswer) -> Iterator[str]:
 
 def table_in_words(view: SeatView) -> Iterator[str]:
     """Return the lines of the table, from nothing but the seat's view."""
-    from rich.cells import cell_len, set_cell_size
-
-    width = max((cell_len(name_of(name)) for name in view.names), default=0)
+    width = max((columns_of(name_of(name)) for name in view.names), default=0)
     yield f"Round {view.round}, as {name_of(view.me)} ({view.role}) sees it"
     for name in view.names:
         how = view.departures[name].way.fate if name in view.dead else "alive"
-        column = set_cell_size(name_of(name), width)
+        column = in_columns(name_of(name), width)
         yield f"  {column}  {how:<15}  {_role_known(view, name):<23}  {_suspected(view, name)}".rstrip()
     for round_, votes in view.tallies.items():
         cast = "; ".join(

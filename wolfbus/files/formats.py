@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final, Literal, TypeAlias
 
+from wolfbus.files.printable import columns_of, in_columns
+
 UNDEFINED: Final = "–"
 Ends: TypeAlias = tuple[float | None, float | None]
 """An interval's lower and upper end, both None where there is none."""
@@ -139,14 +141,10 @@ def aligned(rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> list[
     """Return rows as lines of columns, two blanks apart; to the right stand those whose heads, in the first row, are in
     `right`.
     """
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        line = []
-        for head, cell, width in zip(rows[0], row, widths, strict=True):
-            blanks = " " * (width - cell_len(cell))
-            line.append(blanks + cell if head in right else cell + blanks)
-        lines.append("  ".join(line).rstrip())
-    return lines
+    widths = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            in_columns(cell, width, right=head in right) for head, cell, width in zip(rows[0], row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]

@@ -78,6 +78,23 @@ def error_in_words(error: BaseException, limit: int = 300) -> str:
     return printable(": ".join(filter(None, [type(error).__name__, text])), limit)
 
 
+def columns_of(text: str) -> int:
+    """Return how many columns of a terminal printable text takes: two for a letter of double width, none for a mark
+    that goes with the letter before.
+    """
+    return sum(
+        2 if unicodedata.east_asian_width(letter) in "WF" else not unicodedata.combining(letter) for letter in text
+    )
+
+
+def in_columns(text: str, width: int, *, right: bool = False) -> str:
+    """Return printable text cut to at most so many columns, with blanks behind it, or before it, to fill them."""
+    while columns_of(text) > width:
+        text = text[:-1]
+    blanks = " " * (width - columns_of(text))
+    return blanks + text if right else text + blanks
+
+
 def counted(number: int, noun: str) -> str:
     """Return "1 vote", "2 votes"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

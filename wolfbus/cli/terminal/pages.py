@@ -6,13 +6,21 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from rich.cells import cell_len, set_cell_size
-
 from wolfbus.cli.terminal import wording
 from wolfbus.cli.terminal.standing import Standing
 from wolfbus.cli.terminal.wording import names_of
 from wolfbus.errors import ConfigError
-from wolfbus.files.printable import NOTE_SHOWN, counted, in_plain_words, name_of, printable, spoken, told_apart
+from wolfbus.files.printable import (
+    NOTE_SHOWN,
+    columns_of,
+    counted,
+    in_columns,
+    in_plain_words,
+    name_of,
+    printable,
+    spoken,
+    told_apart,
+)
 from wolfbus.game.roles import ACTS, ASKED_FOR
 from wolfbus.knowledge.audience import AudienceFilter
 from wolfbus.knowledge.departure import WAYS, departure, departure_in_words
@@ -78,13 +86,12 @@ def _state_players(standing: Standing) -> Iterator[str]:
 
 
 def _column(word: str, names: Iterable[SeatName]) -> str:
-    return set_cell_size(word, max((cell_len(name_of(name)) for name in names), default=0))
+    return in_columns(word, max((columns_of(name_of(name)) for name in names), default=0))
 
 
 def _suspicion_table(standing: Standing) -> Iterator[str]:
     names, suspicion = list(standing.seats), standing.suspicion
-    heads = (set_cell_size(name_of(name), 4).rstrip() for name in names)
-    yield "  " + _column("", names) + "".join(" " * (6 - cell_len(head)) + head for head in heads)
+    yield "  " + _column("", names) + "".join(f"  {in_columns(name_of(name), 4, right=True)}" for name in names)
     for observer in names:
         row = "  " + _column(name_of(observer), names)
         for target in names:
