@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from tests.other_games.games import BEA, files
 from tests.other_games.test_measured import TABLE
-from tests.paper_log.test_small_log import LOG
+from tests.paper_log.test_small_log import LOG, META
 from tests.stage.served import data, viewed
 from wolfbus.cli import run
 
@@ -87,6 +88,23 @@ def test_a_log_of_the_paper_is_shown_with_its_labels_and_judgements(data_of):
     assert any("label" in spoken for spoken in statements)
     assert any(judgement.get("suspicion") for spoken in statements for judgement in spoken.get("judgements", ()))
     assert beats_of(page, "ended")[0]["over"]["winner"] == "villagers"
+
+
+def test_a_flag_without_a_suspicion_is_counted_among_those_who_judged(tmp_path, data_of):
+    shutil.copy(META, tmp_path)
+    log = tmp_path / LOG.name
+    # whose flag came without one, had to find out then
+    log.write_text(LOG.read_text("utf-8").replace("Quinn is a Werewolf", "Rosa is a Werewolf"), "utf-8")
+    spoken = next(beat["spoken"] for beat in beats_of(data_of(log), "statement") if beat["spoken"]["statement"] == 2)
+    assert (spoken["flagged"], spoken["judged"], spoken["mean"]) == (3, 3, 0.8)
+
+
+def test_the_story_of_a_log_says_one_vote_where_one_exiles(tmp_path, imported, data_of):
+    source = tmp_path / "table.csv"
+    source.write_text(re.sub(r"(?m)^g,vote,(?:Med|Pos).*\n", "", TABLE), encoding="utf-8")
+    _, (path,) = imported("table", source)
+    told = [part["words"] for part in data_of(path)["heads"][0]["story"]["beats"]]
+    assert "Vic, the Villager, is exiled by 1 vote" in told
 
 
 def test_a_log_of_the_paper_without_its_roles_says_what_is_missing(tmp_path, capsys):

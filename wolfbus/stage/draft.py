@@ -197,7 +197,8 @@ class StatementDraft:
             tuple(self.claims),
             self.label,
             judgements,
-            len(values),
+            # a flag of a log of another table may have no suspicion, and counts all the same
+            sum(judgement.deceptive is not None for judgement in counted),
             sum(judgement.deceptive is True for judgement in counted),
             sum(values) / len(values) if values else None,
             self._moved(judgements),

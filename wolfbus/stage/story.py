@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
+from wolfbus.files.printable import counted
 from wolfbus.game.roles import FACTS
 from wolfbus.game.vocabulary import Winner
 from wolfbus.messages.base import SeatName
@@ -236,7 +237,7 @@ def lie_in_words(claims: Sequence[ShownClaim]) -> str:
 def _departs(beat: Beat) -> str:
     """Return who leaves the game with a beat, and what it was; "" where nobody does."""
     if beat.exile is not None and beat.exile.seat is not None:
-        return f"{beat.exile.seat}, the {beat.role_of(beat.exile.seat)}, is exiled by {beat.exile.votes} votes"
+        return f"{beat.exile.seat}, the {beat.role_of(beat.exile.seat)}, is exiled by {counted(beat.exile.votes, 'vote')}"
     if beat.night is not None and beat.night.died is not None:
         return f"{beat.night.died}, the {beat.role_of(beat.night.died)}, is killed at night"
     return beat.news or "" if "death" in beat.marks else ""
