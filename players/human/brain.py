@@ -348,8 +348,7 @@ def _answer_from_page(
 ) -> str | None:
     """Send an answer; returns what is wrong with it, None if nothing is."""
     if members is None:
-        replies.answer(ask, replace(default_of(ask), consent=consent))
-        return None
+        return _sent(game, seat, replies, config, ask, replace(default_of(ask), consent=consent))
     try:
         content = answer_of(ask.kind, members).content
     except (TypeError, ValueError) as error:
@@ -366,7 +365,11 @@ def _answer_from_page(
     words = "".join(str(value) for value in values if isinstance(value, str | tuple) and value)
     if len(words.encode()) > room:
         return f"that is too long; {room} bytes are read at most"
-    answer = Answer(content, thought=thought or None, consent=consent)
+    return _sent(game, seat, replies, config, ask, Answer(content, thought=thought or None, consent=consent))
+
+
+def _sent(game: str, seat: str, replies: Replies, config: GameConfig, ask: Ask, answer: Answer) -> str | None:
+    """Send an answer; returns that it is too long where no reply can hold it, None if it is sent."""
     try:
         pack_reply(game, seat, ask, answer, config.max_reply_bytes)
     except ValueError as error:

@@ -234,6 +234,14 @@ def test_an_answer_that_is_not_legal_is_told_and_may_be_given_again(tmp_path):
         assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None})[0] == 409
 
 
+def test_nobody_plays_at_a_page_where_no_reply_can_hold_what_they_agree_to(tmp_path, capsys):
+    rules = tmp_path / "small.toml"
+    rules.write_text("max_reply_bytes = 300\n")
+    words = ["--players=human,scripted*7", "--port=0", f"--config={rules}", f"--out={tmp_path}", "--patience=1s"]
+    assert run(["play", "--view", *words]) == 2
+    assert "max_reply_bytes: 1024 or more with people at a page" in capsys.readouterr().err
+
+
 def first_asks(person: Person) -> list[dict]:
     page = json.loads(person.get("/data.json")[2])
     if page["asks"]:

@@ -18,12 +18,13 @@ from wolfbus.cli.seating import seat_in_roles
 from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
 from wolfbus.cli.view import game_page
-from wolfbus.errors import ModelHalted
+from wolfbus.errors import ConfigError, ModelHalted
 from wolfbus.game.vocabulary import SCRIPTS
 from wolfbus.running.brains import load_config, open_brain_context, print_estimate, quiet_brains, rehearse
 
 if TYPE_CHECKING:
     from players.llm.accounts import Accounts
+    from wolfbus.game.config import GameConfig
     from wolfbus.record.line import Recorded
     from wolfbus.running.house import Game
     from wolfbus.stage.people import People
@@ -32,6 +33,8 @@ PACE: Final = 2.0
 """Times reading pace at which a game of scripted players is shown in a terminal."""
 PAGE_PATIENCE_S: Final = 600.0
 """Seconds that every request waits for its answer where a person plays at a page."""
+_LEAST_REPLY_BYTES: Final = 1024
+"""What the first reply of a person at a page holds beside the answer, with room for some words."""
 
 
 @click.command()
@@ -138,7 +141,7 @@ def play(
         brains = seat_in_roles(brains, [role for _, role in deal(loaded.config, seed)], roles)
 
     persons = view and "human" in brains
-    config = options.with_patience(loaded.config, patience if patience is not None or not persons else PAGE_PATIENCE_S)
+    config = options.with_patience(loaded.config, patience) if not persons else _at_a_page(loaded.config, patience)
     # it stays when all else of the command is done
     page = None
     if view:
@@ -175,6 +178,18 @@ def play(
             with contextlib.suppress(KeyboardInterrupt):
                 play_back_with_keys(records, display, speed)
     return _print_result(game, ending, path, accounts, as_json=as_json, tables=tables)
+
+
+def _at_a_page(config: GameConfig, patience: float | None) -> GameConfig:
+    """Return the rules of a game in which people play at a page.
+
+    Raises:
+        ConfigError: no reply can hold what they agree to.
+    """
+    if config.max_reply_bytes < _LEAST_REPLY_BYTES:
+        words = "with people at a page, whose first reply holds what they agreed to"
+        raise ConfigError(f"max_reply_bytes: {_LEAST_REPLY_BYTES} or more {words}")
+    return options.with_patience(config, PAGE_PATIENCE_S if patience is None else patience)
 
 
 def _gather(people: People, game: str, seats: Sequence[str], patience_s: float) -> None:

@@ -237,7 +237,8 @@ def lie_in_words(claims: Sequence[ShownClaim]) -> str:
 def _departs(beat: Beat) -> str:
     """Return who leaves the game with a beat, and what it was; "" where nobody does."""
     if beat.exile is not None and beat.exile.seat is not None:
-        return f"{beat.exile.seat}, the {beat.role_of(beat.exile.seat)}, is exiled by {counted(beat.exile.votes, 'vote')}"
+        exiled = beat.exile.seat
+        return f"{exiled}, the {beat.role_of(exiled)}, is exiled by {counted(beat.exile.votes, 'vote')}"
     if beat.night is not None and beat.night.died is not None:
         return f"{beat.night.died}, the {beat.role_of(beat.night.died)}, is killed at night"
     return beat.news or "" if "death" in beat.marks else ""

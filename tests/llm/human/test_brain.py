@@ -23,7 +23,7 @@ from wolfbus.errors import ConfigError
 from wolfbus.game.config import Deadlines, GameConfig
 from wolfbus.game.vocabulary import DECEPTIONS, KINDS, Kind
 from wolfbus.knowledge.view import SeatView
-from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Judgement, Label, Proposal, Speech
+from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Consent, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask, Public
 
@@ -207,6 +207,10 @@ def test_at_a_page_half_a_character_leaves_the_thought_readable_and_what_cannot_
     assert requests[1].take(judged | {"reasoning": "They look away."}, None, None) is None
     judgement = Judgement.model_validate(judged | {"reasoning": "They look away."})
     assert answers == [Answer(Speech(text="Hello 😀"), thought="Hm ?"), Answer(judgement)]
+    # what a person agreed to goes with whatever it says first, be it nothing
+    consent = Consent(words="x" * 200)
+    assert requests[1].take(None, None, consent).startswith("that is too long: the answer has ")
+    assert len(answers) == 2
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
