@@ -1,5 +1,7 @@
 """Studies on the page: their findings, their games, two of them beside each other."""
 
+import base64
+import gzip
 import json
 import os
 import re
@@ -99,6 +101,21 @@ def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
         assert all(fetched(url, f"/g/{pair[side]}/data.json")[0] == 200
                    for pair in compared["pairs"] for side in "ab")  # fmt: skip
         assert {game["study"] for game in listed["games"]} == {a["id"], b["id"]}
+
+
+def test_the_file_of_a_study_says_on_a_damaged_game_s_page_where_it_breaks(runs, tmp_path):
+    folder = shutil.copytree(runs / "a", tmp_path / "a")
+    whole, cut = sorted((folder / "records").glob("*.ndjson"))
+    cut.write_bytes(cut.read_bytes()[:-500])
+    page = tmp_path / "a.html"
+    assert run(["page", str(folder), "-o", str(page)]) == 0
+    (packed,) = re.findall(r'id="wolfbus-data">([^<]*)<', page.read_text("utf-8"))
+    pages = json.loads(gzip.decompress(base64.b64decode(packed)))["pages"]
+    problems = {name.rpartition("~")[2]: page["problems"] for name, page in pages.items()}
+    assert problems[whole.stem] == []
+    assert [re.sub(r"\d+", "N", problem) for problem in problems[cut.stem]] == [
+        "line N: cut off in the middle; N whole lines before it"
+    ]
 
 
 def measured(url: str, study: str) -> Any:

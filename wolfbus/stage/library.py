@@ -458,9 +458,11 @@ def study_file(study: str, folder: Path, reader: StudyReader) -> dict[str, Any]:
     games: list[ListedGame] = []
     pages = {}
     for name, path in paths_under(folder).items():
-        games.append((name, path, summary_of(path)))
+        summary = summary_of(path)
+        games.append((name, path, summary))
         feed = GameFeed(EVERYTHING, read_record(open_lines(path), tolerant=True, lenient=True))
-        pages[name] = {**feed.page(), "viewers": [EVERYTHING], "problems": []}
+        problems = [summary["error"]] if "error" in summary else []
+        pages[name] = {**feed.page(), "viewers": [EVERYTHING], "problems": problems}
     measured = reader.measured(folder, lambda _read, _all: None)
     return {**study_data(study, folder, games), "kind": "study", "measured": measured, "pages": pages}
 
