@@ -350,6 +350,48 @@ def test_what_a_model_was_asked_can_be_read(watched, stage, games):
     seen.page.wait_for_function("before => document.querySelector('.call nav').innerText !== before", arg=before)
     box.get_by_role("button", name="Close").click()
     assert seen.page.get_by_role("dialog").count() == 0
+    call = seen.page.locator(".now [data-call]").first.get_attribute("data-call")
+    # a link to a call opens it; who goes on from there has the address of the place
+    seen.page.unroute_all()
+    seen.page.goto(f"{stage}/g/models~{game}/call/{call}")
+    box.get_by_role("button", name="Close").click()
+    seen.press("ArrowLeft")
+    place = seen.place()
+    seen.page.wait_for_function("place => location.hash.startsWith(`#n=${place}&`)", arg=place)
+    seen.page.reload()
+    seen.page.locator(".beat").first.wait_for()
+    assert (seen.place(), seen.page.get_by_role("dialog").count()) == (place, 0)
+
+
+@pytest.mark.parametrize("act", ["link", "curl"])
+def test_what_is_copied_is_copied_on_a_page_of_plain_http_from_another_machine_too(watched, stage, games, act):
+    game = next(iter(sorted((games / "models").rglob("*.ndjson*")))).name.split(".")[0]
+    seen = watched(f"{stage}/g/models~{game}")
+    # browsers have no clipboard there
+    seen.page.evaluate("""() => {
+        delete Navigator.prototype.clipboard;
+        addEventListener("copy", (event) => (window.copied = event.clipboardData.getData("text/plain")));
+    }""")
+    while seen.page.locator(".now [data-copy]").count() == 0:
+        seen.press("ArrowRight")
+    if act == "link":
+        seen.page.locator(".now [data-copy]").click()
+        assert seen.page.locator(".now [data-copy]").inner_text() == "copied"
+        assert seen.page.evaluate("window.copied").endswith(f"#n={seen.place()}&as=everything")
+    else:
+        seen.press("p")
+        seen.page.get_by_role("dialog").get_by_role("button", name="curl").click()
+        assert seen.page.evaluate("window.copied").startswith("curl ")
+
+
+def test_what_is_switched_on_can_be_told_where_colours_are_the_reader_s_own(watched, stage):
+    seen = watched(f"{stage}/g/seven", forced_colors="active")
+    looks = "button => [getComputedStyle(button).borderTopColor, getComputedStyle(button).outlineStyle].join()"
+    on, off = (seen.page.get_by_role("button", name=name, exact=True) for name in ("Thoughts", "No spoilers"))
+    assert on.evaluate(looks) != off.evaluate(looks)
+    on.click()
+    seen.page.mouse.move(0, 0)
+    assert "solid" not in on.evaluate("button => (button.blur(), getComputedStyle(button).outlineStyle)")
 
 
 def test_the_seal_says_what_it_does_not_prove(watched, stage):
@@ -512,6 +554,9 @@ def test_a_damaged_record_says_where_it_breaks(watched, games, tmp_path):
         assert "line 201" in seen.page.locator(".problem").inner_text()
         assert seen.page.locator(".beat").count() == 1
         assert seen.page.get_by_role("button", name="not sealed").count() == 1
+        # at 200 %, too
+        seen.page.set_viewport_size({"width": 640, "height": 400})
+        assert seen.page.locator(".problem").is_visible()
 
 
 def test_an_unknown_game_is_told_to_be_none_and_leads_to_those_there_are(window, stage):

@@ -41,6 +41,11 @@ export function h(selector, ...rest) {
   return node;
 }
 
+// A part of a page that is found by its name.
+export function part(selector, name, ...rest) {
+  return h(selector, { "data-part": name }, ...rest);
+}
+
 // Makes `old` equal to `fresh` and keeps its nodes, so that focus, scrolling and what is unfolded stay.
 export function morph(old, fresh) {
   // most of a page stays as it is from step to step
@@ -97,6 +102,15 @@ export function words(text, selector = "p.text") {
 // Words for those who do not see the picture.
 export function unseen(...text) {
   return h("span.unseen", text);
+}
+
+// Puts a text on the clipboard, and says so on the button; on pages of plain HTTP browsers have the old way only.
+export function copyText(text, button, done) {
+  const tell = () => (button.textContent = done);
+  if (navigator.clipboard) return navigator.clipboard.writeText(text).then(tell);
+  document.oncopy = (event) => (event.preventDefault(), event.clipboardData.setData("text/plain", text), tell());
+  document.execCommand("copy");
+  document.oncopy = null;
 }
 
 // Says why there is no page, and what there is.

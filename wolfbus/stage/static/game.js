@@ -1,5 +1,5 @@
 // The page of a game: its state is (data, place, viewer) and what is switched on; every panel is drawn from it.
-import { h, fill, dialog, isolated, isolatedText } from "./dom.js";
+import { h, copyText, part, fill, dialog, isolated, isolatedText } from "./dom.js";
 import { withStep, withoutSpoilers } from "./feed.js";
 import { Transcript } from "./transcript.js";
 import { cards, heat, history, overTime, movers, votes, moments } from "./panels.js";
@@ -11,18 +11,14 @@ import { whenIs, eventText, title, counted } from "./terms.js";
 
 const VIEWS = [["table", "Table"], ["time", "Over time"], ["moved", "Who moved"]];
 const SHEETS = ["Suspicion", "Votes", "Moments"];
-const SPEEDS = [0.5, 1, 2, 4];
 const HELP = [["space", "play or pause"], ["← →", "sentence before, next"], ["Shift ← →", "phase before, next"], ["Home End", "start, end"], ["1–8", "see as that player"], ["0", "see everything"], ["t", "thoughts"], ["h", "hide what comes, or show it"], ["p", "prompt of this sentence"], ["m", "next key moment"], ["b l", "in a hall: a hand for “believe it”, “a lie”"], ["?", "this help"]];
-
-const isNarrow = () => matchMedia("(max-width: 47.5rem)").matches;
 
 export class GamePage {
   constructor(root, feed, { home = null, call = null, game = null, inspect = null } = {}) {
-    Object.assign(this, { root, feed, home, n: 0, thoughts: true, view: "table", sheet: null, pair: null, speed: 1, timer: null, notice: null, version: 0, keys: {} });
-    Object.assign(this, { inspect, openCall: call, prefix: game ? `g=${encodeURIComponent(game)}&` : "" });
-    this.loaded = new Map();
     const params = new URLSearchParams(location.search);
-    Object.assign(this, { hide: params.has("hide"), reached: 0, hall: new Hall(params.has("hall")) });
+    const prefix = game ? `g=${encodeURIComponent(game)}&` : "";
+    Object.assign(this, { root, feed, home, inspect, prefix, openCall: call, loaded: new Map(), hide: params.has("hide"), hall: new Hall(params.has("hall")) });
+    Object.assign(this, { n: 0, reached: 0, thoughts: true, view: "table", sheet: null, pair: null, speed: 1, timer: null, notice: null, version: 0, keys: {} });
   }
 
   async open() {
@@ -40,10 +36,12 @@ export class GamePage {
     this.n = params.has("n") ? this.within(Number(params.get("n")) || 0) : this.data.over ? 0 : this.all.length - 1;
     if (this.openCall != null) {
       const beat = this.all.find(({ spoken }) => spoken?.call === this.openCall || spoken?.judgements?.some((judgement) => judgement.call === this.openCall));
-      this.n = beat?.n ?? this.n;
+      // who went on from there is at the place in the address
+      if (params.has("n") && this.n !== beat?.n) this.openCall = null;
+      else this.n = beat?.n ?? this.n;
     }
     fill(this.root, this.skeleton());
-    for (const part of ["status", "players", "log", "suspicion", "votes", "moments", "track", "slider", "where", "tools", "play", "problems", "hands"]) this[`${part}Part`] = this.root.querySelector(`[data-part=${part}]`);
+    for (const node of this.root.querySelectorAll("[data-part]")) this[`${node.dataset.part}Part`] = node;
     this.transcript = new Transcript(this.logPart);
     this.listen();
     setInterval(() => this.data.live?.waiting.length && this.drawPlayers(), 1000);
@@ -209,7 +207,7 @@ export class GamePage {
       end: () => this.go(this.hides && this.data.over ? this.reached : state.all.length - 1),
       thoughts: () => this.toggle("thoughts"),
       hide: () => ((this.reached = this.data.over ? this.n : Infinity), this.toggle("hide")),
-      hall: () => ((this.reached = this.data.over ? this.n : Infinity), this.hall.toggle(), this.draw()),
+      hall: () => ((this.reached = this.data.over ? this.n : Infinity), (this.hall.on = !this.hall.on), this.draw()),
       believe: () => (this.hall.count(state.beat, "believe"), this.draw()),
       lie: () => (this.hall.count(state.beat, "lie"), this.draw()),
       story: () => this.sharePicture(state),
@@ -246,13 +244,13 @@ export class GamePage {
       if (go) this.go(Number(go));
       if (as) this.seeAs(as === this.data.viewer ? this.data.viewers[0] : as);
       if (call) this.prompt(call);
-      if (copy) navigator.clipboard?.writeText(this.link(copy)).then(() => (button.textContent = "copied"));
+      if (copy) copyText(this.link(copy), button, "copied");
       if (view) this.view = view;
       if (sheet) this.sheet = this.sheet === sheet ? null : sheet;
       if (pair) {
         this.pair = JSON.parse(pair).join() === this.pair?.join() ? null : JSON.parse(pair);
         this.view = "table";
-        if (isNarrow()) this.sheet = "Suspicion";
+        if (matchMedia("(max-width: 47.5rem)").matches) this.sheet = "Suspicion";
       }
       if (pair || view || sheet) this.draw();
     });
@@ -290,7 +288,6 @@ export class GamePage {
   // ---- what is shown
 
   skeleton() {
-    const part = (selector, name, ...rest) => h(selector, { "data-part": name }, ...rest);
     const tool = (act, sign, name) => h("button", { "data-do": act, "aria-label": name, title: name }, sign);
     return h(
       "main.game",
@@ -310,7 +307,7 @@ export class GamePage {
         h("div.steps", tool("phaseBack", "«", "phase before"), tool("back", "‹", "sentence before"), part("button.go", "play", { "data-do": "play" }), tool("on", "›", "next sentence"), tool("phaseOn", "»", "next phase")),
         h("div.timeline", part("div.track", "track"), part("input", "slider", { type: "range", min: 0, step: 1, "aria-label": "place in the game" })),
         part("output.where", "where"),
-        h("label.speed", h("span.unseen", "Speed"), h("select", { name: "speed" }, SPEEDS.map((speed) => h("option", { value: speed, selected: speed === 1 }, `${speed}×`)))),
+        h("label.speed", h("span.unseen", "Speed"), h("select", { name: "speed" }, [0.5, 1, 2, 4].map((speed) => h("option", { value: speed, selected: speed === 1 }, `${speed}×`)))),
       ),
     );
   }
@@ -394,8 +391,8 @@ export class GamePage {
   }
 
   suspicion(state) {
-    const draw = { table: () => [heat(state), state.beat.suspicion?.some(Boolean) && history(state)], time: () => overTime(state), moved: () => movers(state) };
-    return [h("nav.views", VIEWS.map(([name, words]) => h("button", { "data-view": name, "aria-pressed": String(this.view === name) }, words))), h("div", { class: `view ${this.view}` }, draw[this.view]())];
+    const draw = { table: () => [heat(state), state.beat.suspicion.some(Boolean) && history(state)], time: () => overTime(state), moved: () => movers(state) };
+    return [h("nav.views", VIEWS.map(([name, words]) => h("button", { "data-view": name, "aria-pressed": String(this.view === name) }, words))), h("div", { class: `view ${this.view}` }, state.beat.suspicion ? draw[this.view]() : h("p.soft", "This viewer sees no judgements."))];
   }
 }
 

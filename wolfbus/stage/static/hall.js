@@ -9,10 +9,6 @@ export class Hall {
     this.seen = new Set();
   }
 
-  toggle() {
-    this.on = !this.on;
-  }
-
   // Whether the hall is to say what it thinks before more is shown.
   asks(beat) {
     return this.on && Boolean(beat?.spoken) && beat.complete !== false && !this.seen.has(beat.n);

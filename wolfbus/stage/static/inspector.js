@@ -1,5 +1,5 @@
 // The prompt inspector: what a model was asked, and what it said.
-import { h, fill, dialog } from "./dom.js";
+import { h, copyText, fill, dialog } from "./dom.js";
 import { counted, title, whenIs } from "./terms.js";
 
 const SHARES = { rules: "Rules", public: "Public", seat: "Only this seat", question: "Question" };
@@ -20,7 +20,7 @@ export async function inspect(feed, line) {
   box.addEventListener("click", ({ target }) => {
     const { to, take } = target.closest("button")?.dataset ?? {};
     if (to) show(Number(to));
-    if (take) navigator.clipboard?.writeText(copyText(call, take)).then(() => (target.textContent = `${title(take)} is copied`));
+    if (take) copyText(callText(call, take), target, `${title(take)} is copied`);
   });
   await show(line);
 }
@@ -55,7 +55,7 @@ function callParts(call) {
   ];
 }
 
-function copyText(call, form) {
+function callText(call, form) {
   if (form === "text") return [...call.segments.map((part) => `[${part.role}]\n${part.text}`), `[reply]\n${call.reply ?? ""}`].join("\n\n");
   const body = { ...call.parameters, model: call.model, messages: call.segments.map(({ role, text }) => ({ role, content: text })) };
   if (form === "JSON") return JSON.stringify({ ...body, reply: call.reply }, null, 2);

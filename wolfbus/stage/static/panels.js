@@ -43,7 +43,6 @@ function meter(kind, share, value, label) {
 
 export function heat({ beat, game, pair }) {
   const { suspicion, seats } = beat;
-  if (!suspicion) return h("p.soft", "This viewer sees no judgements.");
   if (!suspicion.some(Boolean)) return h("p.soft", "Nobody has judged anything yet.");
   return h(
     "table.heat",
@@ -111,7 +110,6 @@ function spark(values, marks = [], [low, high] = [0, 1]) {
 }
 
 export function overTime({ all, n, beat: current }) {
-  if (!current.suspicion) return h("p.soft", "This viewer sees no judgements.");
   const suspicions = all.slice(0, n + 1).flatMap((beat) => beat.seats.flatMap((seat) => seat.suspected ?? []));
   const range = [Math.min(0.4, ...suspicions), Math.max(0.6, ...suspicions)];
   const dawns = all.flatMap((beat, place) => (beat.kind === "night" ? [place] : []));
@@ -126,7 +124,6 @@ export function overTime({ all, n, beat: current }) {
 }
 
 export function movers({ beats, beat: current }) {
-  if (!current.suspicion) return h("p.soft", "This viewer sees no judgements.");
   const last = beats.findLast((beat) => beat.spoken?.moved?.length);
   if (!last) return h("p.soft", "Nobody has judged anything yet.");
   return h(

@@ -4,8 +4,6 @@ import { face } from "./faces.js";
 import { storyParts } from "./story.js";
 import { pct, counted, required, listed, whenIs, title, result, verdict, day, VERDICTS, REASONS, UNHEARD, LISTENERS } from "./terms.js";
 
-const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
 // Shows beats in a log and keeps an element per beat, made once, so that a step adds one.
 export class Transcript {
   constructor(log) {
@@ -38,7 +36,7 @@ export class Transcript {
     const jumped = Math.abs(beats.length - (this.length ?? 0)) > 1;
     Object.assign(this, { last: now, why, length: beats.length });
     const top = Math.min(now.offsetTop - 12, log.scrollHeight - log.clientHeight);
-    log.scrollTo({ top, behavior: jumped || reducedMotion() ? "instant" : "smooth" });
+    log.scrollTo({ top, behavior: jumped || matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth" });
   }
 }
 
@@ -90,8 +88,8 @@ function statement(beat) {
       (label || intended || claims.length > 0) &&
         h(
           "ul.chips",
-          intended && h("li", { class: `chip own ${intended.deceptive ? "false" : ""}` }, "says with it: ", h("b", verdict(intended, true))),
-          label && h("li", { class: `chip own ${label.deceptive ? "false" : ""}` }, intended ? "says afterwards: " : "says of itself: ", h("b", verdict(label, true)), label.confidence != null && `, ${pct(label.confidence)} sure`),
+          own("says with it: ", intended),
+          own(intended ? "says afterwards: " : "says of itself: ", label, label?.confidence != null && `, ${pct(label.confidence)} sure`),
           claims.map((claim) => h("li", { class: `chip ${claim.verdict}` }, `${claim.says}${claim.round ? `, night ${claim.round}` : ""} `, h("b", VERDICTS[claim.verdict] ?? claim.verdict), claim.found && h("small", " found by pattern"))),
         ),
       judgements.length > 0 && listeners(beat),
@@ -103,6 +101,10 @@ function statement(beat) {
       ),
     ),
   );
+}
+
+function own(says, label, sure) {
+  return label && h("li", { class: `chip own ${label.deceptive ? "false" : ""}` }, says, h("b", verdict(label, true)), sure);
 }
 
 function listeners({ seats, spoken }) {
