@@ -222,6 +222,47 @@ def test_a_fork_leads_to_itself_and_its_parent_beside_each_other_from_where_they
     assert counts == [len(parent) - place, len(fork["beats"]) - place]
 
 
+def test_a_fork_whose_parent_is_not_there_says_so_and_leads_to_itself(window, tmp_path):
+    for words in (("play", "--seed=7", "--game=parent", "--quiet", "--out=."), ("fork", "parent.ndjson", "--at=3")):
+        assert wolfbus(tmp_path, *words).code == 0
+    (tmp_path / "parent.ndjson").unlink()
+    fork = next(tmp_path.rglob("parent-s3-keep-1.ndjson"))
+    with viewed(tmp_path) as url:
+        window.goto(f"{url}/f/{fork.stem}")
+        window.get_by_text("Its parent, parent, is not here").wait_for()
+        assert window.get_by_role("heading", name="Played on from parent at statement 3: keep, fork 1").is_visible()
+        window.get_by_role("link", name="The fork alone").click()
+        window.locator(".beat").first.wait_for()
+
+
+def test_a_study_that_cannot_be_read_is_named_and_hides_no_game(watched, games, tmp_path):
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "study.json").write_text('{"study":')
+    (tmp_path / "seven.ndjson").write_bytes((games / "seven.ndjson").read_bytes())
+    with viewed(tmp_path) as url:
+        seen = watched(url, ".games")
+        entry = seen.page.locator("a.entry").inner_text()
+        assert "cut" in entry
+        assert "study.json: not JSON" in entry
+        assert seen.page.locator(".games th a").count() == 1
+        seen.page.goto(f"{url}/?hide=1")
+        assert "study.json: not JSON" in seen.page.locator("a.entry").inner_text()
+
+
+def test_a_study_of_which_no_game_has_ended_yet_shows_its_games_and_why_it_has_no_numbers(window, tmp_path):
+    unpacked("scripted", tmp_path)
+    study = tmp_path / "scripted"
+    (study / "journal.jsonl").unlink()
+    for record in (study / "records").iterdir():
+        record.write_bytes(b"".join(record.read_bytes().splitlines(keepends=True)[:40]))
+    with viewed(tmp_path) as url:
+        (listed,) = data(url, "/library.json")["studies"]
+        window.goto(f"{url}/s/{listed['id']}")
+        window.locator(".problem", has_text="no game could be read").wait_for()
+        window.locator(".squares a").first.click()
+        window.locator(".beat").first.wait_for()
+
+
 def test_rules_words_and_the_weight_of_a_judgement_can_be_learnt(watched, stage):
     seen = watched(f"{stage}/learn", ".round", **PHONE)
     page = seen.page

@@ -49,5 +49,8 @@ export async function openFork(root, id) {
   if (!fork) throw Error("this is no fork");
   const box = h("div.pair");
   frame(root, "A fork", h("section", h("h2", fork.words), box));
-  await pair(box, fork.parent, id);
+  await pair(box, fork.parent, id).catch((error) => {
+    if (error.status !== 404) throw error;
+    fill(box, h("p", `Its parent, ${fork.parent}, is not here, or more than once. `, h("a", { href: gameLink(id) }, "The fork alone")));
+  });
 }

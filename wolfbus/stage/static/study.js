@@ -1,6 +1,6 @@
 // A study: the report's first screen, its main numbers explained, and its games, to be watched.
 import { h, dialog, fill } from "./dom.js";
-import { counted } from "./terms.js";
+import { counted, title } from "./terms.js";
 import { frame, gamesTable, gameLink, outcome, shares, rangeOf, forest, estimateCell, ticks } from "./sheets.js";
 
 const COLUMNS = [["role_auc", "Detects", "AUC of suspicion", 0.5], ["concealment", "Conceals", "d′", 0]];
@@ -24,7 +24,8 @@ export class StudyPage {
       this.draw();
     });
     this.draw();
-    this.measured = await this.measure((progress) => this.draw(progress));
+    // before a game has ended there is nothing to measure, and games to watch
+    this.measured = await this.measure((progress) => this.draw(progress)).catch((error) => void (this.problem = title(error.message)));
     this.draw();
     await this.readOn();
   }
@@ -44,7 +45,7 @@ export class StudyPage {
       this.root,
       name ?? id,
       h("p.soft", `${counted(ended, "game")} finished`, cost != null && ` · $${cost.toFixed(2)}`, report && [" · ", h("a", { href: report }, "Full report")], " · ", shares(winners)),
-      measured ? this.answer(measured) : waiting(progress),
+      measured ? this.answer(measured) : this.problem ? h("p.problem", this.problem) : waiting(progress),
       measured && h("section.pair", h("div", h("h2", "Suspicion by round"), rounds(measured.findings.figure1)), meetings(measured.findings.studies)),
       h(
         "section",
@@ -71,7 +72,7 @@ export class StudyPage {
   }
 
   words(parts) {
-    return parts.map((part) => (part.strong ? h("b", part.text) : part.to ? this.linked(part) : (part.text ?? part)));
+    return parts.map((part) => (part.strong ? h("b", part.text) : part.text ? this.linked(part) : part));
   }
 
   linked({ text, to }) {
