@@ -172,11 +172,18 @@ def test_a_seat_goes_on_after_its_connection_was_lost_says_nothing_by_a_button_a
     browser, tmp_path
 ):
     with Table(tmp_path, 1) as table:
-        person = watch(browser, table.links.get(timeout=60), ".consent")
+        link = table.links.get(timeout=60)
+        person = watch(browser, link, ".consent", viewport={"width": 320, "height": 640})
         page = person.page
         sit(page)
         page.get_by_role("button", name="Close").click()
+        # the same link leads there again, without an answer of the person's; another browser is refused
+        page.goto("about:blank")
+        page.goto(link)
         page.locator("form.ask").first.wait_for()
+        assert table.links.empty()
+        boxes = [page.locator(f".ask {part}").first.bounding_box() for part in (".left", ":nth-child(2)")]
+        assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"], "the time left covers no question"
         wake = "document.dispatchEvent(new Event('visibilitychange'))"
         page.route("**/events*", lambda route: route.abort())
         page.reload()

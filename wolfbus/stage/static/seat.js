@@ -1,11 +1,12 @@
 // A person's seat: what they see, and what they are asked, by sliders and buttons.
-import { h, fill, dialog, isolatedText } from "./dom.js";
+import { h, part, fill, dialog, isolatedText } from "./dom.js";
 import { fetchJson, servedFeed, withStep } from "./feed.js";
 import { Transcript } from "./transcript.js";
 import { cards } from "./panels.js";
 import { listed, listText, title, whenIs } from "./terms.js";
 
-const FORMS = { none: "honest", omission: "omission", distortion: "distortion", misdirection: "misdirection", fabrication: "fabrication", unspecified: "cannot say" };
+const FORMS = ["none", "omission", "distortion", "misdirection", "fabrication", "unspecified"];
+const formOption = (form) => h("option", { value: form }, { none: "honest", unspecified: "cannot say" }[form] ?? form);
 const NOT = { bid: "Bid 0", speak: "Say nothing", assess_own: "No label", assess_other: "No judgement" };
 const ASKED = { bid: "say how much you want to speak", speak: "speak", assess_own: "say whether you were honest", assess_other: "say whether you believe what was said", vote: "vote", whisper: "propose a victim" };
 const NEXT = { night: "The day: a debate of several statements, each judged by all who hear it.", debate: "More statements, then all vote at once.", vote: "The exile, then the night." };
@@ -15,12 +16,16 @@ export async function openSeat(root) {
   let id = location.pathname.split("/")[2];
   const token = location.hash.slice(1);
   if (token && !id) {
-    const invitation = await post("/seat/sit", { token });
-    await new Promise((agree) => {
-      fill(root, consentPage(invitation));
-      root.querySelector("button").addEventListener("click", agree, { once: true });
-    });
-    id = (await post("/seat/sit", { token, agreed: invitation.consent })).seat;
+    // good for one browser, however often that opens it
+    id = localStorage[token];
+    if (!id || !(await fetch(`/seat/${id}/data.json`)).ok) {
+      const invitation = await post("/seat/sit", { token });
+      await new Promise((agree) => {
+        fill(root, consentPage(invitation));
+        root.querySelector("button").addEventListener("click", agree, { once: true });
+      });
+      id = localStorage[token] = (await post("/seat/sit", { token, agreed: invitation.consent })).seat;
+    }
     history.replaceState(null, "", `/seat/${id}`);
   }
   return new SeatPage(root, `/seat/${id}`).open();
@@ -48,9 +53,8 @@ export class SeatPage {
   }
 
   async open() {
-    const part = (selector, name, ...rest) => h(selector, { "data-part": name }, ...rest);
     fill(this.root, h("main.game.seat", part("header.top", "top"), part("ul.players", "players", { "aria-label": "Players", tabindex: 0 }), part("div.log", "log", { role: "log", "aria-live": "polite", "aria-label": "What you hear", tabindex: 0 }), part("footer.asks", "asks", { "aria-label": "You are asked" })));
-    for (const name of ["top", "players", "log", "asks"]) this[`${name}Part`] = this.root.querySelector(`[data-part=${name}]`);
+    for (const node of this.root.querySelectorAll("[data-part]")) this[`${node.dataset.part}Part`] = node;
     this.transcript = new Transcript(this.logPart);
     await this.load();
     setInterval(() => this.tick(), 1000);
@@ -221,8 +225,8 @@ export class SeatPage {
     const thoughtInput = () => written("thought", "What you think", this.data.thoughts === "private" ? "kept in the record, shown on no page" : undefined);
     const sendButton = h("button.go", "Send");
     const written = (name, words, told = "everybody can read it after the game") => h("label", h("span", words, " ", h("small", told)), h("input", { name, autocomplete: "off", dir: "auto" }));
-    const ownKind = (required = true) => h("label", "Is it honest? Only researchers read this. ", h("select", { name: "kind", required }, h("option", { value: "" }, "choose"), Object.entries(FORMS).map(([name, words]) => h("option", { value: name }, words))));
-    const kindOfLie = () => h("label", "If it is a lie, of which kind? ", h("select", { name: "kind" }, Object.entries(FORMS).reverse().map(([name, words]) => name !== "none" && h("option", { value: name }, words))));
+    const ownKind = (required = true) => h("label", "Is it honest? Only researchers read this. ", h("select", { name: "kind", required }, h("option", { value: "" }, "choose"), FORMS.map(formOption)));
+    const kindOfLie = () => h("label", "If it is a lie, of which kind? ", h("select", { name: "kind" }, FORMS.slice(1).reverse().map(formOption)));
     const details = h("details", h("summary", "the question in full"), h("pre", question.join("\n")));
     // with the words, where the rules ask for it: a vote without a reason has none, so there it may be left out
     const labelled = ["with", "both"].includes(this.data.game.config.label);
