@@ -444,6 +444,22 @@ def test_printed_it_holds_the_whole_game(watched, stage):
     assert seen.place() == 2
 
 
+def test_printed_a_long_statement_is_there_to_its_end(watched, stage):
+    def long(page: dict[str, Any]) -> dict[str, Any]:
+        for beat in page["beats"]:
+            if "spoken" in beat:
+                beat["spoken"]["text"] = "word " * 600 + "the last"
+        return page
+
+    seen = watched(f"{stage}/g/seven#n=2", changed=long)
+    words = seen.page.locator(".long")
+    seen.page.get_by_text("All 3,008 characters").wait_for()
+    assert not words.is_visible()
+    seen.page.emulate_media(media="print")
+    assert words.is_visible()
+    assert words.evaluate("words => words.scrollHeight <= words.clientHeight + 1")
+
+
 def test_names_of_any_script_stand_for_themselves_and_turn_no_sentence_around(watched, stage):
     def renamed(data: Any) -> Any:
         text = json.dumps(data, ensure_ascii=False).replace("Kira", "\u05e7\u05d9\u05e8\u05d4")

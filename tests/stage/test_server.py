@@ -187,6 +187,7 @@ def test_pages_of_other_sites_and_other_names_are_refused(runs):
             assert fetched(stage.url, path, Host=location.replace("127.0.0.1", "localhost"))[0] in {200, 404}
         _, headers, body = fetched(stage.url, "/", Host="evil.example")
         assert json.loads(body)["error"].startswith("this server is not known by that name")
+        assert "`wolfbus view --name`" in json.loads(body)["error"], "no other command takes one"
         assert "default-src 'none'" in headers["Content-Security-Policy"]
         assert fetched(stage.url, "/g/whole/data.json", "POST", {})[0] == 403
 

@@ -63,7 +63,9 @@ class Guard:
         name = _name(host)
         if name not in self._hosts and not (self._numbers and _is_address(name)):
             raise RequestRefused(
-                403, "this server is not known by that name; ask for it as localhost, or start it with --name NAME"
+                403,
+                "this server is not known by that name; ask for it by its address in numbers, as 127.0.0.1, or tell "
+                "`wolfbus view --name` of it",
             )
         origin = headers.get("Origin")
         if origin is None:
