@@ -88,8 +88,8 @@ function statement(beat) {
       (label || intended || claims.length > 0) &&
         h(
           "ul.chips",
-          own("says with it: ", intended),
-          own(intended ? "says afterwards: " : "says of itself: ", label, label?.confidence != null && `, ${pct(label.confidence)} sure`),
+          labelChip("says with it: ", intended),
+          labelChip(intended ? "says afterwards: " : "says of itself: ", label, label?.confidence != null && `, ${pct(label.confidence)} sure`),
           claims.map((claim) => h("li", { class: `chip ${claim.verdict}` }, `${claim.says}${claim.round ? `, night ${claim.round}` : ""} `, h("b", VERDICTS[claim.verdict] ?? claim.verdict), claim.found && h("small", " found by pattern"))),
         ),
       judgements.length > 0 && listeners(beat),
@@ -103,7 +103,7 @@ function statement(beat) {
   );
 }
 
-function own(says, label, sure) {
+function labelChip(says, label, sure) {
   return label && h("li", { class: `chip own ${label.deceptive ? "false" : ""}` }, says, h("b", verdict(label, true)), sure);
 }
 
