@@ -90,11 +90,13 @@ def serve(
         services.append(ArchiveService(settings, member, stopping))
         return services[0]
 
+    failure: WolfError | None = None
     try:
         membership.run(settle, stopping, health)
-    except WolfError:
-        if not services or not services[0].done:
+    except WolfError as error:
+        if not services:
             raise
+        failure = error
     if not services:
         return 1
     (service,) = services
@@ -108,6 +110,8 @@ def serve(
         except RecordError as error:
             logger.error("%s", error)  # noqa: TRY400 - the line says it all
             code = 1
+    if failure is not None and not service.done:
+        raise failure
     tell(results)
     return code
 

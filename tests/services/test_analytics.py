@@ -227,16 +227,21 @@ def test_a_house_that_lost_its_data_is_a_clear_end(site):
 
 def test_a_second_process_under_the_same_name_takes_over(site):
     joined = site.tail(streams.outbox(HOUSE, "analytics"))
+    site.house.play(site.first)
     with site.service(folder="a") as old:
         joined.next()
+        assert site.archived(site.first) == [None]
         with site.service(folder="b") as new:
-            joined.next()
+            joined.next(lambda entry: entry.type == "join")
             site.house.tell_mailbox("analytics", RollCall())
             with pytest.raises(
                 ConfigError, match=r"^another process plays as analytics in house fed; this one leaves$"
             ):
                 old.code()
             assert new.stop() == 1
+    # it leaves the results so far
+    results = json.loads((site.folder / "a" / "metrics.json").read_text())
+    assert ([game["game"] for game in results["records"]], results["closed"]) == ([site.first.game], False)
 
 
 def test_the_package_itself_is_the_command(monkeypatch, capsys):
