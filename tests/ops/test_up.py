@@ -117,6 +117,18 @@ def test_a_run_shows_the_results_of_its_own_house_and_no_others(tmp_path):
     assert "strangers" not in output
 
 
+def test_results_of_an_earlier_run_in_the_same_folder_are_not_shown_whatever_the_clock_said(tmp_path):
+    (tmp_path / "metrics.json").write_text('{"house": "mine", "records": []}')
+    (tmp_path / "report.txt").write_text("Session of yesterday\n")
+    for path in tmp_path.iterdir():
+        # written by a clock that was ahead
+        os.utime(path, (1 << 33, 1 << 33))
+    words = ("up", "--house", "mine", "--players", "open*8", "--out", str(tmp_path))
+    code, output = run(*words, until=lambda output: "records in" in output)
+    assert code == 130
+    assert "yesterday" not in output
+
+
 def test_a_house_that_somebody_moderates_is_left_alone_and_told_in_one_line(tmp_path, redis_url, monkeypatch):
     monkeypatch.setattr("wolfbus.service.plan._LEASE_WAIT_S", 0.1)
     with contextlib.closing(open_bus(redis_url)) as bus:

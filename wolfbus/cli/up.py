@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from wolfbus.service.supervisor import RunOutcome
 
 
+_RESULTS: Final = ("metrics.json", "report.txt")
 _FILES_LEAST: Final = 64
 _FILES_EACH: Final = 8
 """Open files that a Redis of our own needs, and for the connections of each process."""
@@ -132,7 +133,7 @@ def up(
         )
     new_folders = [folder for folder in (plan.out, *plan.out.parents) if not folder.exists()]
     prepare_folder(plan.out)
-    began = time.time()
+    began, before = time.monotonic(), _marks(plan.out)
     show = partial(_show, context, host, port, plan.out) if view else None
     try:
         outcome = _run(plan, OutputPrinter(plain=log == "json", quiet=quiet), show)
@@ -141,7 +142,8 @@ def up(
         with contextlib.suppress(OSError):
             for folder in new_folders:
                 folder.rmdir()
-    return _report(plan, outcome, began, as_json=as_json)
+    new = {name for name, mark in _marks(plan.out).items() if mark != before.get(name)}
+    return _report(plan, outcome, new, time.monotonic() - began, as_json=as_json)
 
 
 def seats_of(spec: str, seats: int) -> tuple[str, ...]:
@@ -188,23 +190,26 @@ def _run(plan: HousePlan, speak: OutputPrinter, show: Callable[[str, str], House
         return supervisor.run()
 
 
-def _read_new(path: Path, began: float) -> str | None:
-    """Return the text of a file that was written since; None if there is none, as after a run that came to nothing."""
-    try:
-        return path.read_text(encoding="utf-8") if path.stat().st_mtime >= began - 1 else None
-    except OSError:
-        return None
+def _marks(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return by name what tells the results in a folder from others that are put in their place; no clock is asked."""
+    marks = {}
+    for name in _RESULTS:
+        with contextlib.suppress(OSError):
+            status = (folder / name).stat()
+            marks[name] = status.st_ino, status.st_mtime_ns
+    return marks
 
 
-def _results(plan: HousePlan, began: float) -> tuple[list[dict[str, Any]], str]:
+def _results(plan: HousePlan, new: Collection[str]) -> tuple[list[dict[str, Any]], str]:
     """Return what analytics has written up of the house: its games, each with its digest, None if it is not whole, and
-    the report. In the folder there may be another house's by now.
+    the report; nothing of files that are not new. In the folder there may be another house's by now.
     """
-    results = json.loads(_read_new(plan.out / "metrics.json", began) or "{}")
+    metrics, report = ((plan.out / name).read_text(encoding="utf-8") if name in new else "" for name in _RESULTS)
+    results = json.loads(metrics or "{}")
     if results.get("house") != plan.house:
         return [], ""
     games = [{**game, "digest": _digest(Path(game["record"]))} for game in results["records"]]
-    return games, _read_new(plan.out / "report.txt", began) or ""
+    return games, report
 
 
 def _digest(record: Path) -> str | None:
@@ -215,8 +220,8 @@ def _digest(record: Path) -> str | None:
         return None
 
 
-def _report(plan: HousePlan, outcome: RunOutcome, began: float, *, as_json: bool) -> int:
-    played, report = _results(plan, began)
+def _report(plan: HousePlan, outcome: RunOutcome, new: Collection[str], seconds: float, *, as_json: bool) -> int:
+    played, report = _results(plan, new)
     code = _exit_code(outcome)
     if as_json:
         result = {
@@ -225,7 +230,7 @@ def _report(plan: HousePlan, outcome: RunOutcome, began: float, *, as_json: bool
             "out": str(plan.out),
             "games": played,
             "exit_codes": outcome.codes,
-            "seconds": round(time.time() - began, 3),
+            "seconds": round(seconds, 3),
             "ok": code == 0,
         }
         click.echo(json.dumps(result))
