@@ -254,6 +254,23 @@ def test_tickets_lead_to_the_database_of_their_house_over_a_unix_socket_and_unde
             agent.entries(streams.inbox("main", "bruno"))
 
 
+def test_a_house_and_an_agenda_of_one_name_share_a_folder_and_take_no_ticket_of_each_other(
+    folder: Path, tickets: Clerk
+) -> None:
+    tickets("issue --agents north")
+    first = url_of(folder, "north")
+    issue = "issue --agenda main --workers north --force"
+    refusal = "north.ticket is a ticket of another house or agenda: give --out another folder"
+    assert refusal in tickets(issue, "admin", status=2)
+    assert url_of(folder, "north") == first
+    other = folder.with_name("agenda")
+    tickets(f"{issue} --out {other}", "admin")
+    tickets("revoke north --agenda main", "admin")
+    assert url_of(folder, "north") == first
+    assert opens(first)
+    assert not opens(url_of(other, "north"))
+
+
 def test_users_of_different_houses_and_services_never_collide() -> None:
     words = ("a", "a-b", "b", "b-c", "c", "a-b-c", "A", "a.b", "agent", "main")
     kinds = ("agent", "analytics", "player", "spectator")

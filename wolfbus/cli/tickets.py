@@ -22,7 +22,7 @@ from wolfbus.cli.options import (
 from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted
 from wolfbus.tickets.holders import OF_AGENDAS, OF_HOUSES, Holder, Service, read_bus, redis_address, ticket_path
-from wolfbus.tickets.issuing import UserAdmin
+from wolfbus.tickets.issuing import UserAdmin, is_anothers
 from wolfbus.tickets.issuing import issue as issue_tickets
 from wolfbus.tickets.issuing import revoke as revoke_tickets
 
@@ -198,8 +198,9 @@ def revoke(
         where = f"house {house}" if agenda is None else f"agenda {agenda}"
         raise ConfigError(f"no ticket in {where} for {', '.join(unknown)}; nothing was revoked")
     saved = revoke_tickets(url, place, revoked, aclfile, kinds).saved
-    for name in revoked:
-        ticket_path(out or DEFAULT_OUT / place, name).unlink(missing_ok=True)
+    for path in (ticket_path(out or DEFAULT_OUT / place, name) for name in revoked):
+        if not is_anothers(path, place, kinds):
+            path.unlink(missing_ok=True)
     click.echo(f"revoked: {', '.join(sorted(revoked)) or 'nothing, there were no tickets'}")
     _print_saved(saved, aclfile)
 

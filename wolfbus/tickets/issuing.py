@@ -299,11 +299,25 @@ def _check_new(holders: Sequence[Holder], users: frozenset[str], folder: Path, *
             for old in issued
         ):
             raise ConfigError(f"{holder.name} has a ticket for something else in house {holder.house}; revoke it first")
+        path = ticket_path(folder, holder.name)
+        if is_anothers(path, holder.house, OF_AGENDAS if holder.service in OF_AGENDAS else OF_HOUSES):
+            raise ConfigError(f"{path} is a ticket of another house or agenda: give --out another folder")
     old = [holder.name for holder in holders if holder.user in users or ticket_path(folder, holder.name).exists()]
     if old and not force:
         raise ConfigError(
             f"a ticket is there already for {', '.join(old)} (--force replaces it; who holds it is cut off)"
         )
+
+
+def is_anothers(path: Path, house: str, kinds: Collection[Service]) -> bool:
+    """Return whether a file is the ticket of another house or agenda, as a house and an agenda of one name share a
+    folder.
+    """
+    try:
+        holder = holder_of(read_address(read_bus(f"@{path}")).username or "")
+    except ConfigError:
+        return False
+    return holder is not None and (holder.house != house or holder.service not in kinds)
 
 
 def _make_tickets(
