@@ -118,6 +118,19 @@ def test_lines_of_a_journal_that_say_nothing_are_passed_over_and_the_last_that_s
     assert [path.name for path in copy.glob("*.new")] == ["mine.new"]
 
 
+def test_a_report_that_is_being_written_is_not_taken_for_what_a_killed_run_left(copy, monkeypatch):
+    fsync = os.fsync
+
+    def go_on(descriptor):
+        monkeypatch.setattr("os.fsync", fsync)
+        assert cli.run(["run", "--resume", "--out", str(copy)]) == 0
+        fsync(descriptor)
+
+    monkeypatch.setattr("os.fsync", go_on)
+    assert cli.run(["report", str(copy), "--no-cache"]) == 0
+    assert (copy / "report.html").read_text().endswith("</html>")
+
+
 def test_the_commit_is_told_for_a_checkout_and_for_nothing_else(played, tmp_path, monkeypatch):
     root = Path(wolfbus.__file__).parents[1]
     commit = manifest(played)["git"]

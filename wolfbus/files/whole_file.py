@@ -6,7 +6,9 @@ their place; `read_whole` takes one in, and `open_file` opens it: both refuse wh
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import fcntl
 import io
 import os
 import secrets
@@ -48,10 +50,13 @@ def write_whole(path: Path, pieces: Iterable[str | bytes], *, mode: int = EVERYB
         try:
             descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
             with os.fdopen(descriptor, "wb") as file:
+                with contextlib.suppress(OSError):
+                    # so that nobody takes it for what a process that was killed has left
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 file.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
                 file.flush()
                 os.fsync(file.fileno())
-            fresh.replace(path)
+                fresh.replace(path)
         except BaseException:
             fresh.unlink(missing_ok=True)
             raise

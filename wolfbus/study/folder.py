@@ -52,9 +52,11 @@ class StudyFolder(Closable):
         except OSError as error:
             raise ConfigError(f"{path}: no study can be kept there: {reason_of(error, folder=True)}") from None
         with contextlib.suppress(OSError):
-            # half written when a run was killed
+            # half written when a run was killed; what somebody is writing now is locked
             for partial in path.glob(".*.new"):
-                partial.unlink(missing_ok=True)
+                if (descriptor := lock(partial)) is not None:
+                    partial.unlink(missing_ok=True)
+                    os.close(descriptor)
 
     @property
     def records(self) -> Path:
