@@ -10,6 +10,7 @@ import re
 import shlex
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from pkgutil import resolve_name
@@ -366,6 +367,13 @@ def test_a_worker_that_is_not_ready_in_time_is_ended_where_another_was_to_take_i
     run_here(study, "--out", out, code=0)
     assert len(began) == 3
     wait_until(lambda: all(process.poll() is not None for process in began))
+
+
+def test_a_worker_whose_run_is_gone_before_it_said_how_to_play_says_so_in_one_line():
+    words = (sys.executable, "-m", "wolfbus", "worker", "--child")
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "the first line on stdin does not say how to play: " in done.stdout
 
 
 def test_what_brains_of_workers_print_past_python_is_no_word_of_theirs(tmp_path, out):

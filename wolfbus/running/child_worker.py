@@ -18,10 +18,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from players.llm.settings import Model
-from wolfbus.errors import WolfError
+from wolfbus.errors import ConfigError, WolfError, first_fault
 from wolfbus.files.printable import error_in_words
 from wolfbus.files.whole_file import write_all
 from wolfbus.running.agenda_worker import AgendaWorker, WorkerSettings
@@ -106,7 +106,7 @@ def play_for_parent() -> int:
     """Play for the run that started this process, until it has no more games or is gone; returns the exit code."""
     _output()
     try:
-        settings = ChildSettings.model_validate_json(sys.stdin.readline())
+        settings = _read_settings()
         threading.Thread(target=_end_with_parent, args=(settings.server,), name="parent", daemon=True).start()
         with Stopping() as stopping, quiet_brains():
             _play(settings, stopping)
@@ -117,6 +117,13 @@ def play_for_parent() -> int:
         tell(error=f"a worker failed: {error_in_words(error)}")
         raise
     return 0
+
+
+def _read_settings() -> ChildSettings:
+    try:
+        return ChildSettings.model_validate_json(sys.stdin.readline() if sys.stdin else "")
+    except ValidationError as error:
+        raise ConfigError(f"the first line on stdin does not say how to play: {first_fault(error)}") from None
 
 
 def _end_with_parent(server: str) -> None:
