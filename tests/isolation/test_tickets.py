@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 import redis
@@ -233,15 +233,31 @@ def test_tickets_outlive_a_restart_where_the_server_has_an_aclfile(
         assert second.command("PING").startswith(b"-NOAUTH")
 
 
-@pytest.mark.parametrize(("way", "begins"), [("database", "redis://"), ("unix", "unix://"), ("tls", "rediss://")])
+@pytest.mark.parametrize(
+    ("way", "begins"),
+    [
+        ("database", "redis://"),
+        ("valkey", "redis://"),
+        ("unix", "unix://"),
+        ("tls", "rediss://"),
+        ("both", "rediss://"),
+    ],
+)
 def test_tickets_lead_to_the_database_of_their_house_over_a_unix_socket_and_under_tls(
     way: str, begins: str, request: pytest.FixtureRequest, folder: Path
 ) -> None:
     with contextlib.ExitStack() as stack:
-        tls = request.getfixturevalue("tls_files") if way == "tls" else None
-        server = stack.enter_context(RedisServer(tls=tls))
-        urls = {"database": f"{server.url}/2", "unix": server.unix_url, "tls": server.url}
+        tls = request.getfixturevalue("tls_files") if begins == "rediss://" else None
+        # "both": the server asks for a certificate of the client's, too
+        server = stack.enter_context(RedisServer("--tls-auth-clients", "yes" if way == "both" else "no", tls=tls))
+        urls = {"database": f"{server.url}/2", "valkey": f"valkey{server.url.removeprefix('redis')}"}
+        urls |= {"unix": server.unix_url, "tls": server.url}
+        if tls is not None:
+            urls["both"] = f"{server.url}&{urlencode({'ssl_certfile': tls[0], 'ssl_keyfile': tls[1]})}"
         assert run(["tickets", "issue", "--bus", urls[way], "--out", str(folder), "--agents", "ada"]) == 0
+        ticket = folder / "ada.ticket"
+        sourced = subprocess.check_output(["sh", "-c", f'. {shlex.quote(str(ticket))}; printf %s "$WOLFBUS_BUS"'])
+        assert sourced.decode() == url_of(folder, "ada")
         assert url_of(folder, "ada").startswith(begins)
         agent, moderator = (
             stack.enter_context(contextlib.closing(open_bus(url_of(folder, name)))) for name in ("ada", "moderator")

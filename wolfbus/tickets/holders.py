@@ -15,8 +15,9 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 from urllib.parse import quote, urlencode
 
 from wolfbus.bus import streams
-from wolfbus.bus.url import CLUSTER, Address, read_address
+from wolfbus.bus.url import Address, is_in_process, read_address
 from wolfbus.errors import ConfigError
+from wolfbus.files.environment import plain_value
 from wolfbus.files.whole_file import OWNER, read_text_whole, write_whole
 from wolfbus.messages.base import ID_PATTERN
 
@@ -220,7 +221,9 @@ def ticket_lines(address: Address, user: str, password: str, holder: Holder | No
         where = "agenda" if holder.service in OF_AGENDAS else "house"
         whose = f"{holder.service} {holder.name} of {where} {holder.house}"
     lines = [f"# wolfbus ticket: {whose}. Whoever can read this file can act as it."]
-    lines.append(f"WOLFBUS_BUS={address_with(address, user, password)}")
+    url = address_with(address, user, password)
+    # a shell would cut it at the sign between two options
+    lines.append(f"WOLFBUS_BUS='{url}'" if "&" in url else f"WOLFBUS_BUS={url}")
     if holder is not None:
         lines.append(f"WOLFBUS_{'AGENDA' if holder.service in OF_AGENDAS else 'HOUSE'}={holder.house}")
         if holder.name not in _ALONE:
@@ -229,14 +232,16 @@ def ticket_lines(address: Address, user: str, password: str, holder: Holder | No
 
 
 def address_with(address: Address, user: str, password: str) -> str:
-    """Return a bus address with a user in it. At most one option stands in it, so that no shell needs it quoted."""
+    """Return a bus address with a user in it, and with the files that TLS needs."""
     who = f"{quote(user, safe='~')}:{password}@"
     if address.kind == "unix":
         options = f"?db={address.database}" if address.database else ""
         return f"unix://{who}{quote(address.path)}{options}"
     database = f"/{address.database}" if address.database else ""
-    options = "?" + urlencode({"ssl_ca_certs": address.ca_certs}, safe="/") if address.ca_certs else ""
-    return f"{'rediss' if address.kind == 'tls' else 'redis'}://{who}{address.place}{database}{options}"
+    files = {"ssl_ca_certs": address.ca_certs, "ssl_certfile": address.certificate, "ssl_keyfile": address.key}
+    options = urlencode({name: file for name, file in files.items() if file is not None}, safe="/")
+    scheme = "rediss" if address.kind == "tls" else "redis"
+    return f"{scheme}://{who}{address.place}{database}{'?' if options else ''}{options}"
 
 
 def write_secret(path: Path, lines: Sequence[str], *, replace: bool) -> None:
@@ -283,16 +288,17 @@ def read_bus(text: str) -> str:
     for line in lines:
         name, equals, value = line.partition("=")
         if name.strip() == "WOLFBUS_BUS" and equals:
-            return value.strip()
+            return plain_value(value)
     raise ConfigError(f"ticket {path}: it holds no line WOLFBUS_BUS=…")
 
 
 def redis_address(url: str) -> Address:
     """Read the address of a Redis; raises ConfigError for another bus, which has no users."""
-    if url.startswith(f"{CLUSTER}://"):
+    if is_in_process(url):
+        raise ConfigError("tickets are for a Redis: give redis://, rediss:// or unix:// (or @FILE, a ticket) as --bus")
+    address = read_address(url)
+    if address.cluster:
         raise ConfigError(
             "tickets are for one Redis: each node of a cluster has users of its own, make them there by hand"
         )
-    if url.partition("://")[0] not in {"redis", "rediss", "unix"}:
-        raise ConfigError("tickets are for a Redis: give redis://, rediss:// or unix:// (or @FILE, a ticket) as --bus")
-    return read_address(url)
+    return address
