@@ -57,7 +57,7 @@ logger = logging.getLogger(__name__)
 )
 @click.option(
     "--mailbox",
-    type=click.IntRange(10),
+    type=click.IntRange(10, 1_000_000_000),
     default=10_000,
     show_default=True,
     metavar="N",
