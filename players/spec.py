@@ -412,7 +412,7 @@ def check(brains: Iterable[str], brain_context: BrainContext) -> None:
     if brains.count(PERSON) > 1 and brain_context.people is None:
         raise ConfigError(
             "players: only one seat can be 'human' at a terminal: two people would see each other's secrets; "
-            "--view gives each a page of its own"
+            "`play --view` gives each a page of its own, as `join --human` does"
         )
     brain_context.models_of(brains)
     for brain_spec in dict.fromkeys(brain for brain in brains if not brain.startswith(MODEL)):
