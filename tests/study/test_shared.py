@@ -29,6 +29,7 @@ from tests.study.runs import (
     run_here_while,
     study_file,
 )
+from tests.study.runs import run as run_study
 from tests.waiting import wait_until
 from wolfbus import __version__
 from wolfbus.bus import open_bus, streams
@@ -115,6 +116,16 @@ def test_a_worker_that_is_told_to_go_leaves_its_games_to_the_other_and_the_run_n
     of_workers = list(link.scan_iter(f"wolf:{{{AGENDA}~*"))
     assert [key for key in of_workers if link.ttl(key) < 0] == []
     assert of_workers
+
+
+def test_a_disk_without_room_for_what_a_worker_has_played_is_one_line_that_names_the_folder(
+    study, out, gate, share, workers
+):
+    gate.touch()
+    workers.start()
+    done = run_study(study, "--out", out, *share, largest_file=20_000)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"wolfbus: {out}: file too large; go on with: wolfbus run --resume")
 
 
 @pytest.mark.parametrize("gate_opens", ["before", "after"])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus
-from wolfbus.errors import BusError, WolfError
+from wolfbus.errors import BusError, WolfError, reason_of
 from wolfbus.files.printable import counted, error_in_words
 from wolfbus.running.brains import open_shared_budget, spent_of
 from wolfbus.running.results import failed_result, fetch_record
@@ -218,13 +218,18 @@ class AgendaExecutor(StudyExecutor):
     def _run(self) -> None:
         try:
             self._poll()
-        except (WolfError, OSError) as error:
-            # whoever ends this closes what it asks
-            if not self._ended.is_set():
-                self._news.put(Halt(str(error)))
+        except OSError as error:
+            self._halt(f"{error.filename or self._folder}: {reason_of(error)}")
+        except WolfError as error:
+            self._halt(str(error))
         except Exception as error:
             self._news.put(Halt(f"what was played cannot be taken in: {error_in_words(error)}"))
             raise
+
+    def _halt(self, why: str) -> None:
+        # whoever ends this closes what it asks
+        if not self._ended.is_set():
+            self._news.put(Halt(why))
 
     def _poll(self) -> None:
         """Post games and collect results until the run ends or the budget is spent."""
