@@ -149,6 +149,24 @@ def test_the_commit_is_told_for_a_checkout_and_for_nothing_else(played, tmp_path
     assert manifest(tmp_path / "a")["git"] is manifest(tmp_path / "b")["git"] is None
 
 
+def test_a_run_that_asks_for_the_commit_writes_nothing_into_the_checkout(tmp_path, monkeypatch):
+    def git(*words):
+        subprocess.run(["git", "-C", tmp_path, "-c", "user.name=A", "-c", "user.email=a@b", *words], check=True)
+
+    package = tmp_path / "wolfbus" / "__init__.py"
+    package.parent.mkdir()
+    package.touch()
+    for words in (["init", "-q"], ["add", "wolfbus"], ["commit", "-qm", "first"]):
+        git(*words)
+    # which git would note in its index
+    os.utime(package, (1, 1))
+    before = (tmp_path / ".git" / "index").read_bytes()
+    monkeypatch.setattr(wolfbus, "__file__", str(package))
+    run_here(study_file(tmp_path, "games = 1"), "--out", tmp_path / "out", code=0)
+    assert manifest(tmp_path / "out")["git"]["dirty"] is False
+    assert (tmp_path / ".git" / "index").read_bytes() == before
+
+
 # -- seeds
 
 

@@ -66,7 +66,8 @@ def git_commit() -> dict[str, Any] | None:
 def _git(root: Path, *words: str) -> str | None:
     try:
         done = subprocess.run(  # noqa: S603 - words of our own, and no shell
-            ["git", "-C", str(root), *words],  # noqa: S607 - whichever git the user has
+            # what is read takes no lock that others would meet, and that a kill would leave
+            ["git", "--no-optional-locks", "-C", str(root), *words],  # noqa: S607 - whichever git the user has
             capture_output=True,
             timeout=_GIT_TIMEOUT_S,
             check=False,
