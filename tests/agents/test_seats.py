@@ -80,6 +80,18 @@ def test_a_game_that_was_dropped_is_forgotten(moderator: Moderator, serve: Serve
     assert moderator.hear("ann", "leave")["reason"] == ann.end() == "its game is over"
 
 
+def test_one_that_leaves_after_a_game_takes_no_other_from_its_first_answer_on(
+    moderator: Moderator, serve: Serve
+) -> None:
+    ann = serve(Bidder, once=True)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid", 1)), step(public=[ENDED], first=3))
+    moderator.hear("ann", "join", seats=0)
+    # what comes before that is passed over here
+    moderator.hear("ann", "reply")
+    assert moderator.hear("ann", "leave")["reason"] == ann.end() == "its game is over"
+
+
 @pytest.mark.parametrize(
     ("end", "winner"),
     [(Dropped(game=GAME, reason="the moderator failed"), None), (step(public=[ENDED], first=3), "villagers")],

@@ -113,6 +113,7 @@ class Member:
         writer: the process's bus writer; its `on_error`, like the reader's, should be `bus_failed`.
         timers: the process's timers; they wait while the bus is away.
         over: called once, from a thread of the bus, when there is nothing more to do.
+        once: take no new games once the first has begun.
 
     Attributes:
         outbox: what it sends.
@@ -134,8 +135,10 @@ class Member:
         timers: Timers,
         *,
         over: Callable[[MembershipEnd], None],
+        once: bool = False,
     ) -> None:
         self._introduction = introduction
+        self._once = once
         self._house = house
         self.bus = bus
         self.reader = reader
@@ -207,6 +210,11 @@ class Member:
         """Take no new games; those under way go on."""
         self._seats = 0
         self._send_join()
+
+    def began(self) -> None:
+        """Take no new games from here on, if one is enough: the moderator hears of it before any answer in this one."""
+        if self._once and self._seats:
+            self.retire()
 
     def leave(self, reason: str, *, failed: bool = False) -> None:
         """Say that the agent goes; nothing is sent or heard afterwards. Leaving again does nothing.

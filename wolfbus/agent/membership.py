@@ -173,7 +173,7 @@ class Membership:
 
         writer = BusWriter(bus, on_error=failed)
         reader = BusReader(bus, on_error=failed)
-        member = Member(self.house, introduction, bus, reader, writer, timers, over=over)
+        member = Member(self.house, introduction, bus, reader, writer, timers, over=over, once=self.once)
         stack.callback(timers.close)
         # no timer waits for a bus that is closed
         stack.callback(bus.close)
@@ -189,12 +189,8 @@ class Membership:
 
     def _wait_to_leave(self, member: Member, resident: Resident, stopping: Stopping, health: Health) -> None:
         """Return when it is time to leave."""
-        retired = False
         while not stopping.wait(_POLL_S):
-            if self.once and resident.played + resident.playing and not retired:
-                retired = True
-                member.retire()
-            if retired and not resident.playing:
+            if self.once and resident.played and not resident.playing:
                 return
             is_away = member.away_s < _AWAY_S
             state, numbers = resident.report()

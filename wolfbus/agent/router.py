@@ -287,6 +287,8 @@ class SeatRouter(PooledActor):
             self._games[game] = seats
             self.outbox.open_game(game)
             self._state.playing = len(self._games)
+            if self._member is not None:
+                self._member.began()
         agent, quick = self._agent(seated, self._make_when_free)
         if not quick:
             self._state.quick.discard(game)
