@@ -23,7 +23,7 @@ from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.answer import worth_until
 from wolfbus.agent.membership import Membership, introduce
 from wolfbus.agent.router import Seats
-from wolfbus.errors import WolfError, not_installed
+from wolfbus.errors import ConfigError, WolfError, not_installed, reason_of
 from wolfbus.files.printable import printable
 from wolfbus.game.fresh import fresh_name
 from wolfbus.game.roles import team_of
@@ -370,9 +370,12 @@ class Gateway:
             listens: told the port once clients are taken.
 
         Raises:
-            OSError: the address cannot be listened on.
+            ConfigError: the address cannot be listened on.
         """
-        server = self._serve()
+        try:
+            server = self._serve()
+        except OSError as error:
+            raise ConfigError(f"clients cannot be taken: {reason_of(error)}") from None
         listening = threading.Thread(target=server.serve_forever, name="aiwolf-gateway")
         listening.start()
         try:

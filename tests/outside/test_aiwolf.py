@@ -156,3 +156,8 @@ def test_a_gateway_without_its_package_says_how_to_install_it(tmp_path, monkeypa
     done = wolfbus(tmp_path, "gateway", "aiwolf", "--port", "0")
     assert done.code == 2
     assert 'this needs websockets, which is not installed: pip install "wolfbus[aiwolf]"' in done.err
+
+
+def test_a_port_that_is_taken_is_one_line(port, redis_url, tmp_path):
+    done = wolfbus(tmp_path, "gateway", "aiwolf", "--bus", redis_url, "--port", str(port))
+    assert (done.code, done.err.splitlines()[-1][:53]) == (2, "wolfbus: clients cannot be taken: address already in ")
