@@ -146,6 +146,7 @@ def test_a_user_who_may_not_read_everything_sees_the_rest_and_is_told_what_is_hi
     code, out = status("--house", HOUSE, url=url)
     assert code == 0
     assert "100 lines" in out
+    assert "Agents" not in out, "who there is may not be read"
     assert "  Hidden  cursors: not allowed\n  Hidden  lobby: not allowed\n" in out
 
 

@@ -79,7 +79,7 @@ def house_page(house: HouseStatus) -> list[str]:
     if house.agents:
         lines.append(f"  Agents  {len(house.agents)}")
         lines += (f"    {row}" for row in aligned([_HEADS, *map(_row, house.agents)]))
-    elif "agents" not in house.unreadable and not house.agenda:
+    elif house.unreadable.keys().isdisjoint({"cursors", "lobby"}) and not house.agenda:
         lines.append("  Agents  none")
     if house.memory is not None:
         lines.append(f"  Memory  {size(house.memory)} in {counted(house.keys, 'key')}")
