@@ -182,14 +182,14 @@ def assert_like(whole: Path, out: Path) -> None:
     assert {path.name for path in (out / "records").iterdir()} == records
 
 
-def workers_of(pid: int) -> list[int]:
-    """Return the processes that a run has started to play."""
+def workers_of(pid: int, word: bytes = b"worker") -> list[int]:
+    """Return the processes that a run has started to play, or those with another word in their command line."""
     workers = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             words = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(words[1]) == pid and words[0] != "Z" and b"worker" in (stat.parent / "cmdline").read_bytes():
+        if int(words[1]) == pid and words[0] != "Z" and word in (stat.parent / "cmdline").read_bytes():
             workers.append(int(stat.parent.name))
     return workers

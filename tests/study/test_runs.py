@@ -309,6 +309,19 @@ def _lives(pid):
         return False
 
 
+def test_a_run_whose_own_server_dies_tells_what_there_is_and_goes_on_later(midway, out, whole):
+    process = midway("--workers", "2")
+    (server,) = workers_of(process.pid, b"redis.sock")
+    os.kill(server, signal.SIGKILL)
+    told, error = process.communicate(timeout=90)
+    assert process.returncode == 1
+    assert "of 16 games ended\n" in told
+    assert re.search(r"wolfbus: Redis at .* cannot be reached .*; go on with: wolfbus run --resume", error)
+    assert manifest(out)["totals"]["ended"] == journal_lines(out)
+    resume(out, "--workers", "1")
+    assert_like(whole, out)
+
+
 def test_a_server_for_workers_that_does_not_start_leaves_no_folder(tmp_path, out, monkeypatch):
     broken = tmp_path / "bin" / "redis-server"
     broken.parent.mkdir()

@@ -185,7 +185,9 @@ class AgendaExecutor(StudyExecutor):
                 with contextlib.suppress(BusError):
                     self._look_at_budget()
             elif not self._is_shared:
-                self._remove()
+                # with this run's own server all of it is gone
+                with contextlib.suppress(BusError):
+                    self._remove()
             else:
                 with Stopping() as stopping:
                     self._notice.wait_for(self._remove, stopping)
