@@ -97,6 +97,9 @@ def _task(
     records: str | None,
     design: DesignKind,
 ) -> Task:
+    # the command line gives whatever YAML makes of it
+    if not isinstance(games, int) or games < 1:
+        raise ConfigError(f"games: {games!r:.80} is no whole number of 1 or more")
     loaded = loaded_from(config)
     seed = seed_of(seed)
     brains = expand(_named(players), loaded.config.seats)

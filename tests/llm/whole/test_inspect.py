@@ -107,3 +107,10 @@ def test_models_of_inspect_are_refused_outside_an_evaluation(tmp_path):
     done = wolfbus(tmp_path, "play", "--players", "llm:m*8", "--config", "c.toml")
     assert done.code == 1
     assert "it has models in an evaluation only: inspect eval wolfbus/wolf" in done.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("games", ["0", "'x'", "1.5"])
+def test_a_number_of_games_that_is_none_is_told_with_its_name(games):
+    script = f"from wolfbus.running.inspect_tasks import wolf; wolf(games={games})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr.splitlines()[-1].endswith(f"ConfigError: games: {games} is no whole number of 1 or more")
