@@ -98,7 +98,7 @@ def _task(
     design: DesignKind,
 ) -> Task:
     # the command line gives whatever YAML makes of it
-    if not isinstance(games, int) or games < 1:
+    if not str(games).lstrip("0").isdecimal():
         raise ConfigError(f"games: {games!r:.80} is no whole number of 1 or more")
     loaded = loaded_from(config)
     seed = seed_of(seed)
