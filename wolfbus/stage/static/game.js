@@ -11,7 +11,7 @@ import { whenIs, eventText, title, counted } from "./terms.js";
 
 const VIEWS = [["table", "Table"], ["time", "Over time"], ["moved", "Who moved"]];
 const SHEETS = ["Suspicion", "Votes", "Moments"];
-const HELP = [["space", "play or pause"], ["← →", "sentence before, next"], ["Shift ← →", "phase before, next"], ["Home End", "start, end"], ["1–8", "see as that player"], ["0", "see everything"], ["t", "thoughts"], ["h", "hide what comes, or show it"], ["p", "prompt of this sentence"], ["m", "next key moment"], ["b l", "in a hall: a hand for “believe it”, “a lie”"], ["?", "this help"]];
+const HELP = [["space", "play or pause"], ["← →", "sentence back, on"], ["Shift ← →", "phase back, on"], ["Home End", "start, end"], ["1–9", "see as a player"], ["0", "see everything"], ["t", "thoughts"], ["h", "hide or show what comes"], ["p", "prompt of this sentence"], ["m", "next key moment"], ["b l", "in a hall: a hand for “believe it”, “a lie”"], ["?", "help"]];
 
 export class GamePage {
   constructor(root, feed, { home = null, call = null, game = null, inspect = null } = {}) {

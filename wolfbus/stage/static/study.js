@@ -40,7 +40,7 @@ export class StudyPage {
   draw(progress) {
     const { games, ended, winners, cost_usd: cost, name, id, report } = this.data;
     const { measured } = this;
-    const chosen = games.filter((game) => (!this.agent || game.players?.some((player) => player.brain === this.agent)) && (!this.winner || outcome(game).toLowerCase() === this.winner) && (!this.lies || game.lies > 0));
+    const chosen = games.filter((game) => (!this.agent || game.players?.some(({ brain }) => brain === this.agent)) && (!this.winner || outcome(game).toLowerCase() === this.winner) && (!this.lies || game.lies));
     frame(
       this.root,
       name ?? id,
@@ -50,7 +50,7 @@ export class StudyPage {
       h(
         "section",
         h("h2", "Games"),
-        h("p.filters", h("label", "Won by ", h("select", { name: "winner" }, ["", "werewolves", "villagers", "nobody"].map((value) => h("option", { value, selected: value === this.winner }, value || "anybody")))), h("label", h("input", { type: "checkbox", name: "lies", checked: this.lies }), " with a lie"), this.agent && h("button", { "data-agent": this.agent }, `with ${this.agent} ✕`), h("span.soft", `${chosen.length} of ${games.length}`)),
+        h("p.filters", h("label", "Won by ", h("select", { name: "winner" }, ["", "werewolves", "villagers", "nobody"].map((value) => h("option", { value, selected: value === this.winner }, value || "anybody")))), h("label", h("input", { type: "checkbox", name: "lies", checked: this.lies }), " with a lie"), this.agent && h("button", { "data-agent": this.agent }, `with ${this.agent} ✕`), h("span.soft", `${chosen.length} of ${games.length}${chosen[200] ? ", 200 listed" : ""}`)),
         h("div.squares", chosen.map((game) => h("a", { href: gameLink(game.id, game.moment_beat), class: game.winner ?? "nobody", title: `Game ${game.number ?? game.id}: ${outcome(game)}${game.moment ? `, ${game.moment}` : ""}` }, game.number ?? "•"))),
         gamesTable(chosen.slice(0, 200)),
       ),
