@@ -90,7 +90,7 @@ def sums_of(
     *,
     total: bool = False,
     beside: Mapping[str, Figure] | None = None,
-    **parts: Any,
+    **parts: pl.Expr | str | float,
 ) -> Sums:
     """Return sums of rows by game and group.
 
@@ -100,7 +100,7 @@ def sums_of(
         axes: what groups are told apart by; one group unless given. A row without one of them is in no group.
         total: whether there is a group of all rows, before the others.
         beside: see `Sums`.
-        parts: by name, what is summed of a row: an expression of its columns.
+        parts: by name, what is summed of a row: an expression of its columns, the name of one, or a number.
     """
     axes = axes or {}
     values: list[Sequence[Any]] = []
@@ -111,17 +111,22 @@ def sums_of(
         values.append(words)
     groups: list[Group] = [dict(zip(axes, named, strict=True)) for named in product(*values)]
     game = frame["game"].to_numpy()
-    table = frame.select(**parts)
+    table = frame.select(**{name: _number(part) for name, part in parts.items()})
     sums = np.zeros((games, len(groups) + total, len(parts)))
     inside = group >= 0
     cell = game[inside].astype(np.int64) * len(groups) + group[inside]
     for place, name in enumerate(parts):
-        weights = table[name].cast(pl.Float64).fill_null(0.0).to_numpy()
-        weights = np.broadcast_to(weights, len(frame))
+        weights = np.broadcast_to(table[name].to_numpy(), len(frame))
         sums[:, total:, place] = np.bincount(cell, weights[inside], games * len(groups)).reshape(games, len(groups))
         if total:
             sums[:, 0, place] = np.bincount(game, weights, games)
     return Sums([{}, *groups] if total else groups, tuple(parts), sums, beside)
+
+
+def _number(part: pl.Expr | str | float) -> pl.Expr:
+    if not isinstance(part, pl.Expr):
+        part = pl.col(part) if isinstance(part, str) else pl.lit(part)
+    return part.cast(pl.Float64).fill_null(0.0)
 
 
 def _coded(column: pl.Series) -> tuple[Sequence[Any], Array]:
