@@ -185,7 +185,7 @@ _WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
 _NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
 _BID = re.compile(
     r"\W*(?:(?:my|the|is|i|i'd|i['’]ll|would|will|want|to|bid|of|a|an|at|with|urgency|answer|number|say|final|speak)\W+)*"
-    rf"(?<!-)(?P<bid>-?(?:{_NUMBER})(?:\s*(?:/|out of)\s*(?:{_NUMBER}))?)(?!\s*%)(?:\W+bid)?\W*",
+    rf"(?<![-−–])(?P<bid>-?(?:{_NUMBER})(?:\s*(?:/|out of)\s*(?:{_NUMBER}))?)(?!\s*%)(?:\W+bid)?\W*",
     re.IGNORECASE,
 )
 

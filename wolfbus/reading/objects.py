@@ -49,6 +49,17 @@ _LARGEST = 10**15
 _TRIPS = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError)
 """What a parser that guesses may stumble over; seen: assertions, huge numbers, nesting."""
 _BARE_NUMBER = re.compile(r"(:\s*)(-?\d+(?:[.,]\d+)?\s*%|-?\d+,\d+(?=\s*[,}\n]))")
+# json-repair would take the first number or truth value of "1 out of 10", "3 or 4", "> 5" for the whole of it
+_BARE_WORDS = re.compile(
+    r"""
+    (:\s*) (
+      [!<>≤≥≈~−–]\s*[\w.] [^,:}\]\n]*
+    | (?: -?\d[\d.]* | (?:[Tt]rue|[Ff]alse)(?!\w) )
+      (?: [ \t]+ (?!//|/\*)(?=[^\s,;:}\]\#]) | (?!//|/\*|[\w\s.,;:}\]\#]|\Z) ) [^,:}\]\n]*
+    ) (?= [,}\]\n] | \Z )
+    """,
+    re.VERBOSE,
+)
 # atomic groups: before Python 3.11.5 a possessive quantifier behind a group that backtracks misses matches
 _STRING = re.compile(
     r"""
@@ -58,6 +69,7 @@ _STRING = re.compile(
 )
 _TIDIER = (
     (_BARE_NUMBER, r'\1"\2"'),
+    (_BARE_WORDS, r'\1"\2"'),
     (re.compile(r",(\s*[}\]])"), r"\1"),
     (re.compile(r"\bTrue\b"), "true"),
     (re.compile(r"\bFalse\b"), "false"),

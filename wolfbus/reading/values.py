@@ -165,8 +165,9 @@ NUMBER_WORDS = {
 }
 _NUMBER = re.compile(r"[+-]?(?:0*,\d+|\d+,\d{1,2}|\d*\.\d+|\d+\.?)")
 _PERCENT = re.compile(rf"({_NUMBER.pattern})\s*(?:%|percent|per cent)")
-_SHARE = re.compile(rf"({_NUMBER.pattern}|[a-z]+)\s*(?:/|out of|of)\s*(\d+|[a-z]+)")
-_ASIDE = re.compile(r"\s*\([^()]*\)\s*\Z")
+_SHARE = re.compile(rf"({_NUMBER.pattern}|[a-z]+)\s*\(?(?:/|out of|of)\s*(\d+|[a-z]+)\)?")
+# what holds a number is none: "1 (10 %)"
+_ASIDE = re.compile(r"\s*\([^()\d]*\)\s*\Z")
 _LONGEST = 60
 
 
