@@ -141,7 +141,7 @@ _FILTERS: Final = frozenset(
     }
 )
 _TOOLS: Final = frozenset({"tool_calls", "function_call", "tool_use"})
-_CLOSED: Final = re.compile(r"[<◁]/\w+[>▷]\s*$")
+_CLOSED: Final = re.compile(r"(?:[<◁]/[\w:]+[>▷]|\[/THINK\]|<\|END_THINKING\|>)\s*$")
 
 
 def why_no_text(reply: ProviderReply) -> NoText | None:

@@ -169,7 +169,9 @@ def _read_part(
     key = members[0][0]
     value = _agreed(answer.question, part, members, repeated)
     if isinstance(value, Got) and part.public and parsed.guessed and not _has_its_end(value.value, parsed.guessed):
-        value = Bad("unparseable", "has quotation marks in it that are not escaped, so its end cannot be told")
+        value = Bad(
+            "unparseable", "has no end that can be told: it belongs in quotation marks, and those in it must be escaped"
+        )
     if isinstance(value, Got):
         answer.values[part.name] = value.value
         if value.coerced or key not in part.keys:

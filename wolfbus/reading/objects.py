@@ -78,6 +78,7 @@ _TIDIER = (
 _QUOTES = "\"'“”‘’`"
 _NEXT_MEMBER = rf"[{_QUOTES}]?\w{{1,40}}[{_QUOTES}]?\s*[:=]"
 _MEMBER_WITHIN = re.compile(rf"\w[{_QUOTES}]\s*:\s*[{_QUOTES}]")
+_MEMBER_BELOW = re.compile(rf"\n\s*{_NEXT_MEMBER}")
 _END_OF_STRING = rf"\s*[{_QUOTES}]\s*(?:[,;]?\s*{_NEXT_MEMBER}|[,;]?\s*(?:[}}\]]|//|/\*|\Z))"
 _END_OF_WORDS = rf"\s*(?:[,;\n]\s*{_NEXT_MEMBER}|[}}\]])"
 _ESCAPES = {'"': '\\"', "\\'": "'"}
@@ -200,7 +201,12 @@ def ends_where_written(value: str, source: str) -> bool:
     words = value.strip()
     if _MEMBER_WITHIN.search(words):
         return False
+    if not words:
+        # three quotation marks are no empty text
+        return re.search(rf"[:=]\s*[{_QUOTES}]{{2}}(?![{_QUOTES}])", source) is not None
     quoted = any(re.search(rf"[{_QUOTES}]\s*{re.escape(form)}", source) for form in _forms(words[:24]))
+    if not quoted and _MEMBER_BELOW.search(words):
+        return False
     end = _END_OF_STRING if quoted else _END_OF_WORDS
     return any(re.search(re.escape(form) + end, source) for form in _forms(words[-24:]))
 

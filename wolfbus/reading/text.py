@@ -60,8 +60,13 @@ def quoted(value: Any) -> str:
 
 
 _TAGS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
-_THINKING = re.compile(rf"[<◁]({_TAGS})[>▷](.*?)(?:[<◁]/\1[>▷]|\Z)", re.DOTALL | re.IGNORECASE)
-_CLOSING = re.compile(r"[<◁]/think(?:ing)?[>▷]", re.IGNORECASE)
+# Seed has a prefix in its tags, Magistral and Command have tags of their own
+_THINKING = re.compile(
+    rf"(?:[<◁](?P<tag>(?:seed:)?(?:{_TAGS}))[>▷]|\[THINK\]|<\|START_THINKING\|>)(?P<thought>.*?)"
+    r"(?:[<◁]/(?P=tag)[>▷]|\[/THINK\]|<\|END_THINKING\|>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_CLOSING = re.compile(r"[<◁]/(?:seed:)?think(?:ing)?[>▷]|\[/THINK\]|<\|END_THINKING\|>", re.IGNORECASE)
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:[^<{\n]*(?:<\|constrain\|>[^<{\n]*)?<\|message\|>)?", re.IGNORECASE)
 _CHANNEL_END = re.compile(r"(?:\s*<\|(?:end|return|call|start)\|>(?:\s*assistant)?)+\s*\Z")
 # the same where a server has taken its marks out
@@ -127,7 +132,7 @@ def _split(text: str) -> tuple[list[str], str]:
     end = 0
     while (block := _THINKING.search(text, end)) and "{" not in text[end : block.start()]:
         pieces.append(text[end : block.start()])
-        thoughts.append(block.group(2).strip())
+        thoughts.append(block["thought"].strip())
         end = block.end()
     answer = "".join([*pieces, text[end:]])
     closings = [] if block else list(_CLOSING.finditer(answer))

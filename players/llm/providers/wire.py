@@ -18,6 +18,8 @@ from typing import Any, Final
 from players.llm.provider import Lack, Message, ProviderReply, Request, Speed
 
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
+_THINKING_PARTS: Final = frozenset({"reasoning", "thinking", "thought"})
+"""Types of the parts of a message that are thoughts, whatever member holds them."""
 _SEPARATOR: Final = "\n\n"
 """What stands between two messages that are sent as one."""
 
@@ -268,7 +270,8 @@ def _content(content: Any) -> tuple[str | None, list[str]]:
             texts.append(part)
         elif isinstance(part, dict):
             if isinstance(part.get("text"), str):
-                texts.append(part["text"])
+                thinks = part.get("type") in _THINKING_PARTS or part.get("thought") is True
+                (thoughts if thinks else texts).append(part["text"])
             elif "thinking" in part:
                 inner, _ = _content(part["thinking"])
                 thoughts += [inner] if inner else []
