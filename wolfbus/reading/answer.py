@@ -293,7 +293,7 @@ def _read_name(question: Question, value: Any) -> Value:
         return Bad("unparseable", f"must be a player's name, not {quoted(value)}")
     if question.legal is None and not question.names:
         return _any_name(value)
-    resolved = resolve_name(value, legal, question.names)
+    resolved = resolve_name(value, legal, question.names, against=question.kind == "vote")
     if resolved.fault is not None:
         wrong = "does not say plainly whom" if resolved.fault == "ambiguous" else "is no legal answer"
         return Bad(resolved.fault, f"{quoted(value)} {wrong}; one of: {_listed(legal)}")

@@ -268,7 +268,7 @@ def _read_bid(answer: JudgedAnswer, plain: str) -> None:
 def _read_choice(answer: JudgedAnswer, plain: str) -> None:
     question = answer.question
     legal = question.legal if question.legal is not None else [*question.names, None]
-    resolved = resolve_name(plain, legal, question.names)
+    resolved = resolve_name(plain, legal, question.names, against=question.kind == "vote")
     if resolved.fault == "ambiguous":
         answer.fail("ambiguous", f"the reply does not say plainly whom: {quoted(plain)}")
     elif resolved.fault is not None:

@@ -34,7 +34,11 @@ _ABSTAINS = re.compile(
 )
 _NEGATION = re.compile(
     r"(?<!\w)(?:not|no|nor|never|except|but|besides|without|unlike|cannot|avoid|spare|refuse|\w+n['’]t|nicht|kein\w*|ne|pas)"
-    r"(?!\w)(?:[^\w.!?;\n]+\w+){0,4}[^\w.!?;\n]+\Z",
+    r"(?!\w)(?:[^\w.!?;\n]+\w+){0,4}[^\w.!?;\n]+\Z"
+    r"|(?<!\w)(?:(?:other|rather) than|(?:apart|aside) from|instead of|excluding|non|sauf|excepté|hormis|jamais|außer"
+    r"|niemals|excepto|salvo|menos|nunca|não|tranne|niet|behalve|ikke|inte|не|кроме|ليس|لا|إلا)"
+    r"(?:[^\w.!?;\n]+\w+)?[^\w.!?;\n]+\Z"
+    r"|(?:不(?!仅|过|得不)|没|勿|除了|(?<![特分])别)\w*[^\w.!?;\n]*\Z",
     re.IGNORECASE,
 )
 _RULED_OUT = re.compile(
@@ -42,7 +46,18 @@ _RULED_OUT = re.compile(
     r"[^\w.!?;\n]+(?:choice|vote|pick|target|candidate|answer|selection)(?!\w)"
     # "Bram isn't it"; but "It is Bram, isn't it?" names him
     r"|(?:\s+(?:is|was)(?:n['’]t| not)|['’]s not) "
-    r"(?:(?:it|him|her|them)(?!\s*\w)|(?:an?|the|my) (?:one|wolf|werewolf|suspect|culprit)(?!\w))",
+    r"(?:(?:it|him|her|them)(?!\s*\w)|(?:an?|the|my) (?:one|wolf|werewolf|suspect|culprit)(?!\w))"
+    r"|\s*(?:以外|之外|除外|不是|じゃな|ではな|でな)",
+    re.IGNORECASE,
+)
+# whoever is spoken for is not whom a vote is against
+_STANDS_BY = re.compile(
+    r"(?<!\w)(?:trust(?:s|ed)?|save|spare|protect|(?:agree|agreed|side|vote|voting) with|same (?:vote )?as)\W+\Z",
+    re.IGNORECASE,
+)
+_CLEARED = re.compile(
+    r"\s+(?:is|seems|looks|sounds)(?! not? )(?: \w+){0,3}? (?:innocent|trustworthy|honest|clean|clear|cleared|harmless"
+    r"|(?:an?|our|the|my) (?:seer|doctor|villager|ally))(?!\w)",
     re.IGNORECASE,
 )
 
@@ -67,13 +82,16 @@ _ILLEGAL = Resolved(fault="illegal")
 _AMBIGUOUS = Resolved(fault="ambiguous")
 
 
-def resolve_name(text: str, legal: Sequence[str | None], names: Iterable[str] = ()) -> Resolved:
+def resolve_name(
+    text: str, legal: Sequence[str | None], names: Iterable[str] = (), *, against: bool = False
+) -> Resolved:
     """Find out whom `text` names: exactly, then in any case, then by a unique beginning, then by a unique mention.
 
     Args:
         text: what a model wrote where a name was asked for, or a whole plain answer.
         legal: names that may be answered; None among them allows "nobody" and "I abstain".
         names: all players, so that a name that is not legal is recognised rather than read past.
+        against: whether who is named is voted out: words that speak for a player name nobody.
 
     Returns:
         The one name it can be, or the fault.
@@ -92,16 +110,21 @@ def resolve_name(text: str, legal: Sequence[str | None], names: Iterable[str] = 
         completions = [name for name in players if _fold(name).startswith(bare)]
         if completions:
             return _only(completions, allowed)
-    return _mentioned(unicodedata.normalize("NFC", text), players, allowed, legal)
+    return _mentioned(unicodedata.normalize("NFC", text), players, allowed, legal, against)
 
 
-def _mentioned(text: str, players: list[str], allowed: list[str], legal: Sequence[str | None]) -> Resolved:
+def _mentioned(
+    text: str, players: list[str], allowed: list[str], legal: Sequence[str | None], against: bool
+) -> Resolved:
     mentioned = mentions(text, players)
     if len({name for name, _ in mentioned}) > 1:
         return _AMBIGUOUS
     if mentioned:
         name, start = mentioned[0]
-        negated = _NEGATION.search(text[max(0, start - 60) : start]) or _RULED_OUT.match(text, start + len(name))
+        before, end = text[max(0, start - 60) : start], start + len(name)
+        negated = _NEGATION.search(before) or _RULED_OUT.match(text, end)
+        if against:
+            negated = negated or _STANDS_BY.search(before) or _CLEARED.match(text, end)
         return _AMBIGUOUS if negated or _ABSTAINS.search(text) else _only([name], allowed)
     return _nobody(legal) if _DECLINES.search(text) else _ILLEGAL
 
