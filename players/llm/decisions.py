@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from players.llm.provider import Failure, ProviderReply, Trouble
+from players.llm.provider import Failure, ProviderReply, Trouble, holds_draft
 from wolfbus.game.vocabulary import Fault
 from wolfbus.reading.text import without_thinking
 
@@ -147,8 +147,8 @@ _CLOSED: Final = re.compile(r"(?:[<◁]/[\w:]+[>▷]|\[/THINK\]|<\|END_THINKING\
 def why_no_text(reply: ProviderReply) -> NoText | None:
     """Return why a reply has no text beside what it thought; None if it has some.
 
-    Prose that was cut off before any JSON is none: where a server marks no thoughts, it is likely to be one. Nor is
-    what was said before an error.
+    Prose that was cut off before any JSON, or with a draft of it within a line, is none: where a server marks no
+    thoughts, it is likely to be one. Nor is what was said before an error.
     """
     return _why_no_text(
         ProviderReply(reply.text, reply.thought, reply.refusal, reply.finish, calls_tool=reply.calls_tool)
@@ -160,7 +160,7 @@ def why_no_text(reply: ProviderReply) -> NoText | None:
 def _why_no_text(reply: ProviderReply) -> NoText | None:
     text = without_thinking(reply.text or "")
     finish, thought = (reply.finish or "").casefold(), bool(text.thoughts or reply.thought)
-    if text.text.strip() and finish != "error" and (not reply.cut or "{" in text.text):
+    if text.text.strip() and finish != "error" and (not reply.cut or ("{" in text.text and not holds_draft(text.text))):
         return None
     table: tuple[tuple[bool, str, Fault], ...] = (
         (bool(reply.refusal) or finish == "refusal", "the model refused", "refused"),

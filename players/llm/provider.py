@@ -7,6 +7,7 @@ imported from here, the settings `Endpoint` and `Model` included.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -21,7 +22,7 @@ from wolfbus.files.printable import error_in_words
 from wolfbus.game.vocabulary import Fault, Kind
 from wolfbus.messages.calls import ChatRole, Scalar
 from wolfbus.reading.repetition import repetition_start
-from wolfbus.reading.text import object_extent
+from wolfbus.reading.text import object_extent, without_thinking
 
 Purpose: TypeAlias = Kind | Literal["probe", "annotate", "belief", "canary"]
 """What a call is for: the kind of its first request, finding out whether a model answers at all, what a reader makes of
@@ -134,7 +135,7 @@ class ProviderReply:
     @property
     def cut(self) -> bool:
         """Whether the bound on its length was reached before there was anything to use."""
-        return self.bounded and not self.refusal and not _holds_object(self.text or "")
+        return self.bounded and not self.refusal and not _holds_answer(self.text or "")
 
     @property
     def repeats(self) -> bool:
@@ -217,6 +218,7 @@ SETTINGS: Final = ("temperature", "top_p", "reasoning_effort")
 
 _PACKAGE: Final = "players.llm.providers"
 _CAUSE_SHOWN: Final = 200
+_MARKUP: Final = re.compile(r"```\w*|<[^<>]*>")
 _BOUND_REACHED: Final = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 """What servers say of a reply that was cut off at its bound."""
 
@@ -415,7 +417,22 @@ def _without_lengths(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _holds_object(text: str) -> bool:
-    """Return whether a text holds a JSON object from its opening brace to its closing one."""
+def _holds_answer(text: str) -> bool:
+    """Return whether a text that was cut off holds a JSON object from its opening brace to its closing one, behind what
+    it marks as thoughts, and not as a draft.
+    """
+    text = without_thinking(text).text
     start = text.find("{")
-    return start >= 0 and object_extent(text, start).closed
+    return start >= 0 and object_extent(text, start).closed and not holds_draft(text)
+
+
+def holds_draft(text: str) -> bool:
+    """Return whether the first JSON object of a text that was cut off stands within a line of words: where a server
+    marks no thoughts, it is likely to have been tried out there.
+    """
+    start = text.find("{")
+    extent = object_extent(text, start) if start >= 0 else None
+    if extent is None or not extent.closed:
+        return False
+    beside = text[:start].rpartition("\n")[2], text[extent.end :].partition("\n")[0]
+    return all(any(map(str.isalpha, _MARKUP.sub("", words))) for words in beside)

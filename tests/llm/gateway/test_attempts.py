@@ -165,6 +165,14 @@ def test_a_reply_that_was_cut_off_before_it_said_anything_is_asked_for_once_more
     mocked = Mocked(clock, cut, OK)
     assert mocked.one(max_tokens=16).text == OK.text
     assert [request.max_tokens for request in mocked.provider.requests] == [16, 32]
+    # a draft in its thoughts is not what it says
+    for draft in ('<think>Maybe {"bid": 2}, or', 'I could say {"bid": 2} now, or'):
+        mocked.script = [ProviderReply(draft, finish="length", completion_tokens=16), OK]
+        assert mocked.one(draft, max_tokens=16).text == OK.text
+    # but this is what it goes on behind
+    chatty = ProviderReply('Sure!\n```json\n{"bid": 2}\n```\nI said so because', finish="length")
+    mocked.script = [chatty]
+    assert mocked.one("chatty", max_tokens=16).text == chatty.text
     # half a reply is worth more than none
     mocked.script = [cut, rejected()]
     assert mocked.one(max_tokens=16).finish == "length"
