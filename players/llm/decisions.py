@@ -58,7 +58,9 @@ _SPENT: Final = _words(r"""
     | (?:key|spending|spend|monthly|total)\ limit\ (?:was\ |is\ )?(?:exceeded|reached) | PerDay
     """)
 _SUSPENDED: Final = _words(r"(?:account|organi[sz]ation)\ .{0,40}(?:suspended|deactivated|disabled)")
-_OF_A_DAY: Final = _words(r"exceeded\ your\ current\ quota | \bper\ (?:day|month)\b | \b(?:daily|monthly)\b")
+_OF_A_DAY: Final = _words(
+    r"exceeded\ your\ current\ quota | \bper[\ -](?:day|month)\b | /\ ?(?:day|month)\b | \b(?:daily|monthly)\b"
+)
 _KEY: Final = _words(r"""
     api[-_\ ]?key | \bkey\b | credential | authentication | authorization\ header
     | (?:access|bearer|auth|expired)[-_\ ]?token | token\ (?:is|was|has|expired)
@@ -83,6 +85,8 @@ _TABLE: Final[tuple[tuple[Collection[int], re.Pattern[str] | None, Failure], ...
     (_OF_CONTENT, _FILTERED, _decision("its content filter kept prompt or reply back", fault="filtered")),
     ({400}, _TOO_SMALL, _decision(cut=True, fault="cut")),
     ({400, 413, 422, 500}, _CROWDED, _decision(lacks="room", shaped=True)),
+    # more than the limit of a minute allows at all
+    ({429}, _words(r"request\ too\ large"), _decision(lacks="room", shaped=True)),
     ({401}, None, _decision("{key} not accepted", halts=True)),
     ({400}, _WRONG_KEY, _decision("{key} not accepted", halts=True)),
     ({403}, _KEY, _decision("{key} not accepted", halts=True)),
