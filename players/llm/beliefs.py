@@ -22,7 +22,7 @@ from wolfbus.files.canonical import canonical, sha256_hex
 from wolfbus.files.package_data import PackageData, read_data
 from wolfbus.knowledge.moments import Moment, Place, When
 from wolfbus.messages.base import SeatName
-from wolfbus.reading.values import Bad, read_unit, resolve_name
+from wolfbus.reading.values import TWO_SCALES, Bad, mixes_scales, read_unit, resolve_name
 
 _TIMES: Final[Mapping[When, int]] = {"before": 1, "again": 2, "after": 3}
 """Around a statement a seat is asked three times. That stands in the question, so that no cassette takes the second for
@@ -125,6 +125,8 @@ def _content(
     listed = value.get("werewolf")
     if not isinstance(listed, dict):
         return None, '"werewolf" is no object'
+    if mixes_scales(listed.get(name) for name in others):
+        return None, f'"werewolf" {TWO_SCALES}'
     content: dict[str, Any] = {"werewolf": {}}
     for name in others:
         likely = read_unit(listed.get(name))
@@ -133,7 +135,7 @@ def _content(
         content["werewolf"][name] = likely.value
     if with_vote:
         vote = value.get("vote")
-        resolved = resolve_name("nobody" if vote is None else str(vote), [*others, None])
+        resolved = resolve_name("nobody" if vote is None else str(vote), [*others, None], against=True)
         if resolved.fault is not None or "vote" not in value:
             return None, f'"vote" is none of {", ".join(others)}, and not null'
         content["vote"] = resolved.name

@@ -12,7 +12,7 @@ from players.llm.loop import loop_time
 from players.llm.prompts.quoting import reply_shown
 from players.llm.provider import Message, ModelQuestion
 from wolfbus.reading.objects import find_objects
-from wolfbus.reading.text import without_thinking
+from wolfbus.reading.text import Members, without_thinking
 
 PATIENCE_S: Final = 600.0
 """Longest time that an answer may take, waiting under the limits included."""
@@ -55,9 +55,8 @@ async def inquire(gateway: Gateway, question: ModelQuestion, read: Read) -> Repl
         completion = await gateway.complete(asked_now)
         if completion.error is not None or completion.timed_out:
             return Reply(None, why=completion.error or "no reply in time")
-        content, why = _content(completion.text or "", read)
-        if content is None and (reason := why_no_text(completion)) is not None:
-            why = reason.line
+        reason = why_no_text(completion)
+        content, why = _content(completion.text or "", read) if reason is None else (None, reason.line)
         gateway.note_reading(asked_now, completion, None if content is not None else why)
         reply = Reply(content, completion.served or question.model.model, why)
         if content is not None:
@@ -73,11 +72,16 @@ async def inquire(gateway: Gateway, question: ModelQuestion, read: Read) -> Repl
 
 def _content(text: str, read: Read) -> tuple[Any, str]:
     why = "there is no JSON object in it"
+    contents = []
     for parsed in find_objects(without_thinking(text).text).objects:
+        if any(isinstance(value, Members) and value.repeated for value in (parsed.value, *parsed.value.values())):
+            return None, "a member is given twice, and differently"
         content, why = read(parsed.value)
         if content is not None:
-            return content, ""
-    return None, why
+            contents.append(content)
+    if any(content != contents[0] for content in contents):
+        return None, "it holds several JSON objects that answer differently"
+    return (contents[0], "") if contents else (None, why)
 
 
 def start_all(

@@ -30,7 +30,7 @@ import spy
 class Listening(spy.Spy):
     def reply(self, properties):
         names = list(properties["werewolf"]["properties"])
-        return {"werewolf": dict.fromkeys(names[LEAVES_OUT:], 0.5), "vote": None}
+        return {"werewolf": dict.fromkeys(names[LEAVES_OUT:], 0.5) | ALSO, "vote": None}
 
 def open_provider(endpoint, keys): return Listening()
 """
@@ -67,11 +67,15 @@ def ask(folder: Path, *words: str, config: str = "rules.toml") -> Said:
     return wolfbus(folder, "beliefs", "study", "--config", config, "--yes", "--no-probe", *words)
 
 
-def hear(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str, leaves_out: int = 0) -> tuple[Said, list[Any]]:
+def hear(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str, leaves_out: int = 0, also: str = "{}"
+) -> tuple[Said, list[Any]]:
     """Ask with a model that keeps what it is asked, one question at a time; returns that, too."""
-    module = f"listening{leaves_out}"
+    module = f"listening{leaves_out}_{len(also)}"
     (folder / "spy.py").write_text(SPY, "utf-8")
-    (folder / f"{module}.py").write_text(LISTENING.replace("LEAVES_OUT", str(leaves_out)), "utf-8")
+    (folder / f"{module}.py").write_text(
+        LISTENING.replace("LEAVES_OUT", str(leaves_out)).replace("ALSO", also), "utf-8"
+    )
     monkeypatch.syspath_prepend(str(folder))
     models = f'[endpoints.d]\nprovider = "{module}"\nat_once = 1\n[models.double]\nendpoint = "d"\n'
     (folder / "listening.toml").write_text(models, "utf-8")
@@ -183,6 +187,13 @@ def test_a_reply_that_leaves_somebody_out_is_asked_for_once_more_and_then_told_a
     assert "nothing could be read, the first" in said.err
     assert "not null" in said.err
     assert len(asked) == 2 * len({json.dumps(messages[:2]) for messages in asked})
+    assert not file_of(folder).exists()
+
+
+def test_one_in_a_list_of_percentages_is_not_taken_for_certainty(folder, monkeypatch):
+    said, _ = hear(folder, monkeypatch, "--at", "dawn", "--give-up", "0", also="{names[0]: 80, names[1]: 1}")
+    assert said.code == 1
+    assert "could be 1 %" in said.err
     assert not file_of(folder).exists()
 
 

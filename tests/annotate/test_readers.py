@@ -29,6 +29,17 @@ class Stuck(spy.Spy):
 
 def open_provider(endpoint, keys): return Stuck()
 """
+SAYS_MORE = """
+import dataclasses, json
+import spy
+
+class SaysMore(spy.Spy):
+    async def ask(self, request, seconds):
+        reply = await super().ask(request, seconds)
+        return dataclasses.replace(reply, text=(MORE)(reply.text))
+
+def open_provider(endpoint, keys): return SaysMore()
+"""
 ROLE_NAMES = re.compile(rf"\b(?:{'|'.join(ROLES)}|Werewolve|Wol[fv]e?)s?\b", re.IGNORECASE)
 
 
@@ -166,6 +177,21 @@ def test_what_a_model_says_that_nobody_can_read_is_told_and_asked_again_next_tim
     served(ugly={"fence": 1.0})
     assert place.read("double", "--statements", "3", "--no-probe").code == 0
     assert len(place.lines("double")) == 4
+
+
+@pytest.mark.parametrize(("more", "says"), [
+    ("lambda text: text + ' No: ' + text.replace('0.25', '0.75')", "several JSON objects"),
+    ("lambda text: text.replace('{', '{\"deceptive\": 0.75, ', 1)", "given twice"),
+], ids=["a second answer", "a second member"])  # fmt: skip
+def test_a_reader_that_answers_twice_and_differently_has_not_answered(place, more, says):
+    module = f"twice{len(more)}"
+    (place.folder / f"{module}.py").write_text(SAYS_MORE.replace("MORE", more), "utf-8")
+    models = place.folder / "models.toml"
+    models.write_text(models.read_text().replace('provider = "spy"', f'provider = "{module}"'))
+    said = place.read("spy", "--statements", "1", "--no-probe", "--give-up", "0")
+    assert said.code == 1
+    assert says in said.err
+    assert len(place.asked) == 2
 
 
 @pytest.mark.parametrize("command", [

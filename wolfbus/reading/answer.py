@@ -27,10 +27,12 @@ from wolfbus.reading.text import (
     worse,
 )
 from wolfbus.reading.values import (
+    TWO_SCALES,
     Bad,
     Got,
     Value,
     kind_of,
+    mixes_scales,
     normalise,
     read_claims,
     read_truth,
@@ -125,6 +127,9 @@ def judge(question: Question, parsed: ParsedObject) -> JudgedAnswer:
     answer.relevant = len(by_part)
     for part in PARTS[question.kind]:
         _read_part(answer, part, by_part.get(part.name, []), cleaned.repeated, parsed)
+    units = [part.name for part in PARTS[question.kind] if part.shape == "unit"]
+    if mixes_scales(value for name in units for _, value in by_part.get(name, ())):
+        answer.fail("ambiguous", f'"{units[0]}" {TWO_SCALES}')
     if parsed.lost is not None:
         _note_lost(answer, parsed.lost)
     if any(is_refusal(answer.values.get(name) or "", question.names) for name in _WORDS):

@@ -192,6 +192,7 @@ _SHARE = re.compile(rf"({_NUMBER.pattern}|[a-z]+)\s*\(?(?:/|out of|of)\s*(\d+|[a
 # what holds a number is none: "1 (10 %)"
 _ASIDE = re.compile(r"\s*\([^()\d]*\)\s*\Z")
 _LONGEST = 60
+_OUT_OF_TEN = 10
 
 
 def read_truth(value: Any) -> Value:
@@ -215,11 +216,21 @@ def read_unit(value: Any) -> Value:
         return Bad("unparseable", f"must be a number from 0 to 1, not {quoted(value)}")
     if 0 <= value <= 1:
         return Got(float(value))
-    if 1 < value <= 10:
+    if 1 < value <= _OUT_OF_TEN:
         return Bad("ambiguous", f"must be a number from 0 to 1; {value} could be out of 10 or out of 100")
-    if 10 < value <= 100:
+    if _OUT_OF_TEN < value <= 100:
         return Got(value / 100, coerced=True)
     return Bad("illegal", f"must be a number from 0 to 1, not {quoted(value)}")
+
+
+TWO_SCALES: Final = "must be a number from 0 to 1; 1 beside a number above 10 could be 1 %"
+
+
+def mixes_scales(values: Iterable[Any]) -> bool:
+    """Return whether one of an answer's numbers is a percentage without saying so, and another is 1, of 1 or of 100."""
+    words = {_number_words(str(value)) for value in values if not isinstance(value, bool)}
+    numbers = {_number(word) for word in words if _NUMBER.fullmatch(word)}
+    return 1 in numbers and max(numbers) > _OUT_OF_TEN
 
 
 def _unit_in_words(written: str) -> Value:
