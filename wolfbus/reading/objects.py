@@ -78,7 +78,7 @@ _TIDIER = (
 _QUOTES = "\"'“”‘’`"
 _NEXT_MEMBER = rf"[{_QUOTES}]?\w{{1,40}}[{_QUOTES}]?\s*[:=]"
 _MEMBER_WITHIN = re.compile(rf"\w[{_QUOTES}]\s*:\s*[{_QUOTES}]")
-_MEMBER_BELOW = re.compile(rf"\n\s*{_NEXT_MEMBER}")
+_MEMBER_BELOW = re.compile(r"\n\W{0,6}\w{1,40}\W{0,4}[:=]")
 _END_OF_STRING = rf"\s*[{_QUOTES}]\s*(?:[,;]?\s*{_NEXT_MEMBER}|[,;]?\s*(?:[}}\]]|//|/\*|\Z))"
 _END_OF_WORDS = rf"\s*(?:[,;\n]\s*{_NEXT_MEMBER}|[}}\]])"
 _ESCAPES = {'"': '\\"', "\\'": "'"}
