@@ -28,7 +28,7 @@ _ACTS: Final = (
 )
 _REASONS: Final = {
     "villager_wins": "it has no seat with the villagers in a finished game",
-    "werewolf_wins": "it is no Werewolf in a finished game",
+    "werewolf_wins": "it has no seat with the Werewolves in a finished game",
     "vote_hit": "it voted for nobody as other than a Werewolf",
 }
 _SEEN: Final = ("caught", "suspicion_as_wolf", "suspicion_as_villager")
@@ -38,10 +38,10 @@ def agent_rows(study: Study) -> Iterator[ResultRow]:
     """Yield by agent what it did and how it was seen (paper 5.5 and 5.9; metrics: production, Table 3, Table 4, does
     suspicion drive votes, variability).
 
-    ``villager_wins``: of its seats with the villagers in finished games the share that won; ``werewolf_wins``, of its
-    Werewolves. ``deception_rate``: share of its statements that it calls deceptive. ``accuracy``, ``balanced_accuracy``
-    and ``auc`` are those of its judgements against self-labels, ``role_auc`` of its suspicion against the speaker's
-    role. ``caught``: share flagged among the judgements of statements that it calls
+    ``villager_wins``: of its seats with the villagers in finished games the share that won; ``werewolf_wins``, of
+    those with the Werewolves. ``deception_rate``: share of its statements that it calls deceptive. ``accuracy``,
+    ``balanced_accuracy`` and ``auc`` are those of its judgements against self-labels, ``role_auc`` of its suspicion
+    against the speaker's role. ``caught``: share flagged among the judgements of statements that it calls
     deceptive. ``suspicion_as_wolf`` and ``suspicion_as_villager``: mean final D towards its seats. ``vote_hit``: share
     of its votes as other than a Werewolf that name one. All but wins and ``deception_rate`` are over uninformed pairs.
     """

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, cast
 
 import polars as pl
 
 from analytics.metrics.study import Scope, Study
 from analytics.metrics.sums import Figure, Sums, share, sums_of
 from analytics.results import NOBODY, ResultRow, group_text
-from wolfbus.game.vocabulary import ASSESSMENT_TIMES, LABEL_TIMES, PROTOCOLS
+from wolfbus.game.roles import TABLE_ROLES, team_of
+from wolfbus.game.vocabulary import ASSESSMENT_TIMES, LABEL_TIMES, PROTOCOLS, Role
 
 LENGTHS: Final = ("nights", "debate_turns", "voting_rounds", "statements", "judgements")
 """What is counted in every game."""
+_ON_THEIR_SIDE: Final = [name for name in TABLE_ROLES if team_of(cast("Role", name)) == "werewolves"]
+WITH_WOLVES: Final = pl.col("role").cast(pl.String).is_in(_ON_THEIR_SIDE)
+"""Whether a seat wins with the Werewolves: one of them, or an accomplice of another table."""
 
 
 def wins(scope: Scope) -> Iterator[Sums]:
-    """Yield finished games by who won; of an agent, its seats in them: of those that are no Werewolves the ones that
-    won, of its Werewolves likewise, and of all its seats those in games that nobody won.
+    """Yield finished games by who won; of an agent, its seats in them: of those with the villagers the ones that won,
+    of those with the Werewolves likewise, and of all its seats those in games that nobody won.
     """
     rows = scope.study.tables.games.with_row_index("game").filter("finished")
     village = wolves = pl.lit(value=True)
     if scope.agent is not None:
         of_games = rows.select(pl.col("game").cast(pl.Int32), "winner")
         rows = scope.of(scope.study.tables.seats, "agent").join(of_games, on="game", maintain_order="left")
-        wolves = pl.col("role") == "Werewolf"
+        wolves = WITH_WOLVES
         village = ~wolves
     yield sums_of(
         rows,

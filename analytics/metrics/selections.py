@@ -12,7 +12,7 @@ from typing import Any, Final
 import polars as pl
 
 from analytics import Result
-from analytics.metrics.games import LENGTHS
+from analytics.metrics.games import LENGTHS, WITH_WOLVES
 from analytics.metrics.statements import SOURCES
 from analytics.metrics.study import Study
 from analytics.results import EVERYBODY, PAIRS, Observers, Results, group_of
@@ -87,7 +87,7 @@ def outcomes(study: Study, results: Results) -> Result:
     games, finished = results.count("games"), results.count("finished_games")
     protocols = {name: results.count("games", protocol=name) for name in PROTOCOLS}
     endings = results.groups("ending", "games")
-    sides = study.tables.seats.group_by("game", pl.col("role") == "Werewolf").agg(agents=pl.col("agent").n_unique())
+    sides = study.tables.seats.group_by("game", WITH_WOLVES).agg(agents=pl.col("agent").n_unique())
     return {
         "games": games,
         "finished": finished,

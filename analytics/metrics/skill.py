@@ -2,7 +2,7 @@
 
 ::
 
-    logit P(Werewolves win) = side + mean of werewolf(agent) over their seats
+    logit P(Werewolves win) = side + mean of werewolf(agent) over the seats on their side
                                    - mean of village(agent) over the other seats
 
 Every skill is N(0, 1) beforehand, in logits, and adds up to 0 over the agents, weighted by seats; so `side` is what the
@@ -33,6 +33,7 @@ from analytics.metrics.bootstrap import (
     sum_to_zero,
 )
 from analytics.metrics.formulas import Array, ratio
+from analytics.metrics.games import WITH_WOLVES
 from analytics.metrics.recalibration import FOLDS, folds_of
 from analytics.metrics.study import Study, figure_row
 from analytics.metrics.sums import sums_of
@@ -72,9 +73,8 @@ def won_games(study: Study) -> WonGames:
     """Return the games that somebody won."""
     games = study.tables.games
     rows = np.flatnonzero((games["finished"] & games["winner"].is_not_null()).to_numpy())
-    wolf = pl.col("role") == "Werewolf"
     axes = {"agent": "agent"}
-    sums = sums_of(study.tables.seats, study.games, axes, werewolf=wolf, village=~wolf).by_game
+    sums = sums_of(study.tables.seats, study.games, axes, werewolf=WITH_WOLVES, village=~WITH_WOLVES).by_game
     counts = np.stack([sums.werewolf, sums.village])
     shares = counts / np.maximum(1, counts.sum(axis=2, keepdims=True))
     parts = np.concatenate([np.ones((len(rows), 1)), shares[0][rows], -shares[1][rows]], axis=1)
@@ -134,8 +134,8 @@ def skill_rows(study: Study) -> Iterator[ResultRow]:
         for place, which in enumerate(SIDES):
             n, at = int(games.seats[place, index]), place * count + index
             others = int((games.seats[place] > 0).sum()) - (n > 0)
-            what = "Werewolf" if which == "werewolf" else "anything else"
-            reason = "no other agent to compare it with" if n else f"it has no seat as {what} in a game that was won"
+            what = "as Werewolf" if which == "werewolf" else "with the village"
+            reason = "no other agent to compare it with" if n else f"it has no seat {what} in a game that was won"
             is_comparable = bool(n and others)
             group = {"side": which, "agent": name}
             value, interval = (alone.values[at], alone.intervals[at]) if is_comparable else (None, None)

@@ -68,6 +68,15 @@ def test_roles_of_other_tables_come_in_as_they_are_with_their_sides(tables):
     assert [row["left_by"] for row in seats] == ["", "", "", "", "other", "exile", "night"]
 
 
+def test_an_accomplice_wins_with_the_werewolves_and_not_with_the_villagers(tables):
+    rows = {(row["metric"], row["group"]): row for row in tables("table", TABLE)["results"]}
+    # m2 sits as the Possessed alone
+    assert rows["werewolf_wins", "agent:m2"]["value"] == "1.0"
+    assert rows["villager_wins", "agent:m2"]["n"] == "0"
+    assert rows["skill", "side:werewolf agent:m2"]["n"] == "1"
+    assert rows["skill", "side:village agent:m2"]["n"] == "0"
+
+
 def test_claims_and_votes_are_measured_by_what_a_role_of_another_table_knows(tables):
     of = tables("table", TABLE)
     # an inspection that showed no Werewolf is a result, and no exact role
