@@ -110,10 +110,14 @@ def statement_rows(study: Study) -> Iterator[ResultRow]:
     (by_agent,) = statement_sums(Scope(study), {"speaking": "agent"})
     speaking = by_agent.within(by_agent.groups[1:])
     yield from rows_of(study, NOBODY, speaking, {**BESIDE, **HEADLINES})
-    wolves = study.statements.filter(pl.col("wolf"))
-    truth = pl.col("truth").cast(pl.String)
+    truth = pl.when("wolf").then(pl.col("truth").cast(pl.String))
     as_wolf = sums_of(
-        wolves, study.games, {"speaking": "agent"}, total=True, lies=truth == "lie", checkable=truth.is_not_null()
+        study.statements,
+        study.games,
+        {"speaking": "agent"},
+        total=True,
+        lies=truth == "lie",
+        checkable=truth.is_not_null(),
     )
     untold = "no statement of it as a Werewolf makes a checkable claim"
     yield from rows_of(study, NOBODY, as_wolf, {"wolf_lie_rate": share("lies", "checkable", untold)})

@@ -9,6 +9,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_co
 from tests.analytics.arrays import LIE, MISTAKE, NO_CLAIM, TRUE
 from tests.analytics.script import measured
 from tests.simulator import draw_agents, simulate
+from wolfbus.game.vocabulary import ROLES
 
 
 def test_a_speaker_who_never_confesses_stands_out():
@@ -18,6 +19,15 @@ def test_a_speaker_who_never_confesses_stands_out():
     assert (rates["agent-01"]["value"], rates["agent-01"]["interval_reason"]) == (0.0, "every draw gives the same")
     assert rates["agent-01"]["n"] > 50
     assert rates["agent-02"]["low"] < 0.5 < rates["agent-02"]["high"]
+
+
+def test_an_agent_that_never_was_a_werewolf_is_said_to_have_told_no_lie_as_one():
+    columns = simulate(draw_agents(2, seed=3), games=6, seed=3)
+    agents = np.where(columns.statements["role"] == ROLES.index("Werewolf"), 0, 1).astype(np.int32)
+    found = measured("truth", replace(columns, statements={**columns.statements, "agent": agents}))["by_agent"]
+    never = found["agent-01"]["wolf_lie_rate"]
+    assert (never["n"], never["reason"]) == (0, "no statement of it as a Werewolf makes a checkable claim")
+    assert found["agent-00"]["wolf_lie_rate"]["n"] == found["agent-00"]["checkable"]
 
 
 def mixed():
