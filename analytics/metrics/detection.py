@@ -10,7 +10,7 @@ from typing import Final
 
 import polars as pl
 
-from analytics.metrics.formulas import FLAGS, judged, quotient
+from analytics.metrics.formulas import FLAG_SIDES, FLAGS, judged, quotient
 from analytics.metrics.study import Family, Scope, Study, rows_of
 from analytics.metrics.sums import Figure, Sums, count, share, sums_of
 from analytics.results import EVERYBODY, PAIRS, UNINFORMED, ResultRow
@@ -73,7 +73,8 @@ def flags(scope: Scope) -> Iterator[Sums]:
 def _figures(reasons: Mapping[str, str]) -> dict[str, Figure]:
     """Return what is told of flags, with why it may be undefined."""
     return {
-        name: Figure(value, judged, reasons.get(name, CLASSES), baseline) for name, (value, baseline) in FLAGS.items()
+        name: Figure(value, judged, reasons.get(name, CLASSES), baseline, sides=FLAG_SIDES.get(name, ()))
+        for name, (value, baseline) in FLAGS.items()
     }
 
 

@@ -147,6 +147,36 @@ FLAGS: Final[Mapping[str, tuple[Formula, Formula | None]]] = {
 """What is told of flags beside their counts, each with what needs no skill."""
 
 
+def _deceptive(s: Parts) -> Array:
+    n: Array = s.tp + s.fn
+    return n
+
+
+def _truthful(s: Parts) -> Array:
+    n: Array = s.fp + s.tn
+    return n
+
+
+def _flagged(s: Parts) -> Array:
+    n: Array = s.tp + s.fp
+    return n
+
+
+def _passed(s: Parts) -> Array:
+    n: Array = s.fn + s.tn
+    return n
+
+
+FLAG_SIDES: Final[Mapping[str, tuple[Formula, ...]]] = {
+    "balanced_accuracy": (_deceptive, _truthful),
+    "precision": (_flagged,),
+    "recall": (_deceptive,),
+    "f1": (_deceptive, _flagged),
+    "mcc": (_deceptive, _truthful, _flagged, _passed),
+}
+"""Of what each of them is undefined without."""
+
+
 # -- of scores
 
 

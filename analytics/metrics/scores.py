@@ -289,8 +289,14 @@ def _whole(score: Score, study: Study, truth: Truth = "label") -> Scored:
 _UNJUDGED: Final = "no judgement counts whose statement has a self-label"
 
 
-def _figure(value: Formula, reason: str, baseline: Formula | None = None, lowest: float = 0.0) -> Figure:
-    return Figure(value, lambda s: s.n, reason, baseline, lowest=lowest)
+def _figure(value: Formula, reason: str, baseline: Formula | None = None) -> Figure:
+    return Figure(value, lambda s: s.n, reason, baseline)
+
+
+def _of_both(value: Formula, reason: str, baseline: Formula | None = None, lowest: float = 0.0) -> Figure:
+    """Return a figure that is undefined without both deceptive and truthful statements."""
+    sides = (lambda s: s.deceptive, lambda s: s.n - s.deceptive)
+    return Figure(value, lambda s: s.n, reason, baseline, sides=sides, lowest=lowest)
 
 
 def _constant(value: float) -> Formula:
@@ -298,18 +304,18 @@ def _constant(value: float) -> Formula:
 
 
 FIGURES: Final[Mapping[str, Figure]] = {
-    "auc": _figure(formulas.auc, CLASSES, _constant(0.5)),
-    "auprc": _figure(formulas.auprc, CLASSES, formulas.deceptive_share),
-    "auprc_lift": _figure(formulas.auprc_lift, CLASSES, _constant(0), lowest=-1.0),
+    "auc": _of_both(formulas.auc, CLASSES, _constant(0.5)),
+    "auprc": _of_both(formulas.auprc, CLASSES, formulas.deceptive_share),
+    "auprc_lift": _of_both(formulas.auprc_lift, CLASSES, _constant(0), lowest=-1.0),
     "brier": _figure(formulas.brier, _UNJUDGED, formulas.constant_brier),
-    "brier_skill": _figure(formulas.brier_skill, CLASSES, _constant(0), lowest=-np.inf),
+    "brier_skill": _of_both(formulas.brier_skill, CLASSES, _constant(0), lowest=-np.inf),
     "ece": _figure(formulas.calibration_error, _UNJUDGED),
 }
 """What is told of scores (metrics: Table 4)."""
 FAMILIES: Final[Mapping[Score, Family]] = {score: partial(scores, score) for score in SCORES}
 OF_ROLES: Final[Family] = partial(scores, "suspicion", truth="wolf")
 """Suspicion of what Werewolves say against what the others say, whatever they call it."""
-ROLE_AUC: Final = _figure(
+ROLE_AUC: Final = _of_both(
     formulas.auc, "there are no judged statements both of Werewolves and of others", _constant(0.5)
 )
 _BESIDE: Final[Mapping[Score, Mapping[str, Figure]]] = {

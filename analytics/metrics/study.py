@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import polars as pl
 
-from analytics.metrics.bootstrap import DRAWS, FEW_BLOCKS, TELLING, Interval, draws_of, rate_of_games
+from analytics.metrics.bootstrap import DRAWS, FEW_BLOCKS, FEWEST_BLOCKS, TELLING, Interval, draws_of, rate_of_games
 from analytics.metrics.formulas import Array, Formula, Parts
 from analytics.metrics.sums import Figure, Sums
 from analytics.results import UNINFORMED, Observers, ResultRow, defined, group_text
@@ -214,9 +214,12 @@ class Units:
         return np.where(np.isnan(exact), values, moved)
 
     def nonempty(self, figure: Figure) -> Array:
-        """Return by group the number of units that tell anything of a figure."""
-        counts: Array = (tells(figure)(self.by_unit) > 0).sum(axis=0)
-        return counts
+        """Return by group the number of units that tell anything of a figure: of what it is undefined without, where
+        that is too rare for an interval.
+        """
+        counts, *sides = ((part(self.by_unit) > 0).sum(axis=0) for part in (tells(figure), *figure.sides))
+        rarest: Array = np.min([counts, *sides], axis=0)
+        return np.where(rarest < FEWEST_BLOCKS, rarest, counts)
 
 
 def tells(figure: Figure) -> Formula:

@@ -160,6 +160,8 @@ class Figure:
         reason: why it is undefined where it is.
         baseline: of sums, what needs no skill; None where there is no such thing.
         tells: of the sums of a block of games, above 0 where it tells anything of the figure; `n` unless given.
+        sides: of the sums of a block of games, each above 0 where it has one of the things that the figure is undefined
+            without; fewer than five blocks with one of them give no interval.
         is_rate_of_games: whether it is a share of games, each won or not: then its interval is Wilson's.
         lowest: the least that it may be.
         has_interval: whether it has an interval; a count never does.
@@ -170,6 +172,7 @@ class Figure:
     reason: str = ""
     baseline: Formula | None = None
     tells: Formula | None = None
+    sides: tuple[Formula, ...] = ()
     is_rate_of_games: bool = False
     lowest: float = 0.0
     has_interval: bool = True

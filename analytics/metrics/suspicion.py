@@ -55,6 +55,7 @@ GAP: Final = Figure(
     lambda s: s.wolves_n + s.others_n,
     "there is no such suspicion of both Werewolves and others",
     lambda s: 0.0 * s.wolves_n,
+    sides=(lambda s: s.wolves_n, lambda s: s.others_n),
 )
 """The difference, over the pairs or judgements of both."""
 

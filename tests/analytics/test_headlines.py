@@ -4,13 +4,14 @@ import math
 import statistics
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from analytics.findings import metrics
 from tests.analytics.script import headlines, measured, random_game, scored, tables_of
-from tests.simulator import finely_scored
+from tests.simulator import draw_agents, finely_scored, simulate
 from wolfbus.game.vocabulary import ROLES
 
 GAMES = [random_game(seed).rows() for seed in range(14)]
@@ -66,3 +67,15 @@ def test_areas_of_single_games_are_exact_however_many_scores_there_are():
         assert found[name]["paper_games"] == len(values)
         assert found[name]["paper_mean"] == pytest.approx(statistics.mean(values), abs=1e-12)
         assert found[name]["paper_half"] == pytest.approx(1.96 * statistics.stdev(values) / math.sqrt(len(values)))
+
+
+@pytest.mark.parametrize(("games", "has_interval"), [(4, False), (5, True)])
+def test_what_needs_deceptive_statements_has_an_interval_only_where_five_games_have_some(games, has_interval):
+    columns = simulate(draw_agents(3, 1), 24, 1)
+    deceptive = (columns.statements["game"] < games) & (columns.statements["role"] == ROLES.index("Werewolf"))
+    columns = replace(columns, statements={**columns.statements, "d": deceptive.astype(np.int8)})
+    told = headlines(columns, "recall", "balanced_accuracy", "f1", "mcc", "auc", "auprc_lift", "brier_skill")
+    few = None if has_interval else "fewer than 5 games (blocks) in which it occurs"
+    for row in told.values():
+        assert (row["low"] is not None, row.get("interval_reason")) == (has_interval, few)
+    assert headlines(columns, "accuracy")["accuracy"]["low"] is not None
