@@ -229,7 +229,7 @@ def _over(result: Result) -> Iterator[TableBlock]:
         "were drawn from many",
         columns("Metric", "Mean", "Interval", *levels),
         tuple(rows),
-        ("With few levels the interval is wide: a level more is one more draw.",),
+        ("With few levels the interval is wide: a level more is one more draw. If all are alike there is none.",),
     )
 
 

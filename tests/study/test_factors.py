@@ -122,6 +122,11 @@ def test_a_difference_over_levels_has_students_interval() -> None:
     assert across(found)["m"]["low"] is None
 
 
+def test_levels_that_all_give_the_same_have_no_interval_over_them():
+    row = across({level: {"metrics": {"m": {"difference": {"value": 0.125}}}} for level in ("a", "b", "c")})["m"]
+    assert (row["value"], row["low"], row["high"]) == (0.125, None, None)
+
+
 def test_prompts_are_varied_by_wording_theme_and_a_line_of_one_s_own(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text("""
 games = 1
