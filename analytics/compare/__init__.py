@@ -144,8 +144,9 @@ def compare(
     all primary metrics together, by their greatest difference in each of the same rearrangements;
     every other metric is ``exploratory`` and has none. A difference says how these agents did in
     these games; p says how easily chance alone would do that, not how large or how important it is.
-    ``variance_left`` is what pairing gained: the difference's variance over the draws as a share of the
-    sum of both sides' own, which is 1 - ρ where both vary alike and their values correlate by ρ.
+    ``units`` counts those that tell of a metric on the side that has fewer of them. ``variance_left``
+    is what pairing gained: the difference's variance over the draws as a share of the sum of both
+    sides' own, which is 1 - ρ where both vary alike and their values correlate by ρ.
 
     Args:
         a: one study.
@@ -276,8 +277,8 @@ def _compare(
 def across(results: Mapping[str, Result]) -> dict[str, Result]:
     """Return the difference of each metric over the levels of a further factor, as over a random sample of levels.
 
-    Of few levels the interval is wide, as it should be: another wording, say, is one more draw. Source: ours; the mean
-    of k differences with Student's interval of k - 1 degrees of freedom.
+    Of few levels the interval is wide, as it should be: another wording, say, is one more draw. There is none where all
+    levels are alike. Source: ours; the mean of k differences with Student's interval of k - 1 degrees of freedom.
 
     Args:
         results: what `compare` found at each level.
@@ -341,6 +342,7 @@ class _Compared:
             **dict(zip(("baseline_a", "baseline_b"), baselines, strict=True)),
             "difference": difference.estimate(),
             "variance_left": left,
+            "units": nonempty,
         }
 
 

@@ -92,11 +92,9 @@ def compared_page(result: Result, version: str) -> str:
 def _answer(result: Result, names: Sequence[str]) -> str:
     """Return in a sentence in which primary metrics one side is clear of the other."""
     tested = {name: row for name, row in result["metrics"].items() if row["p_adjusted"] is not None}
-    pairing = result["pairing"]
-    fewest = pairing["pairs"] + min(pairing["unpaired_a"], pairing["unpaired_b"])
     parts = []
     for side, way in ((1, "above"), (0, "below")):
-        ahead = [row["label"] for row in tested.values() if verdict(row, enough=fewest >= TELLING) == way]
+        ahead = [row["label"] for row in tested.values() if verdict(row, enough=row["units"] >= TELLING) == way]
         if ahead:
             parts.append(f"{names[side]} is clearly higher in {listed(ahead)}")
     if not parts:

@@ -15,10 +15,10 @@ import polars as pl
 from analytics import Result
 from analytics.metrics.bootstrap import Figures, draw_count, draws_of, linear_figures
 from analytics.metrics.formulas import Array
-from analytics.metrics.headlines import HEADLINES, varied
+from analytics.metrics.headlines import HEADLINES, by_sums, varied
 from analytics.metrics.joint_model import PRIOR_SD, Classes, Fit, fit
 from analytics.metrics.likelihood import cells_of
-from analytics.metrics.study import Scope, Study, figure_row
+from analytics.metrics.study import Scope, Study, Units, figure_row
 from analytics.results import UNINFORMED, ResultRow, Results
 from wolfbus.game.vocabulary import ROLES
 
@@ -265,13 +265,21 @@ class Ranking:
         agents: their places among the study's.
         values: of each.
         effects: what each block adds to each value, but for what all blocks have in common: blocks by agents.
+        blocks: how many blocks tell of each.
         model: of the ability, None for an AUC.
     """
 
     agents: Array
     values: Array
     effects: Array
+    blocks: Array
     model: Fit | None = None
+
+    @property
+    def first_two(self) -> tuple[int, int, int]:
+        """The places of who is first and who is second, and how many blocks tell of whom fewer tell of."""
+        first, second = np.argsort(-self.values, kind="stable")[:2].tolist()
+        return first, second, int(self.blocks[[first, second]].min())
 
 
 def ranked(study: Study, ground: str, ability: str) -> Ranking | str:
@@ -288,14 +296,14 @@ def ranked(study: Study, ground: str, ability: str) -> Ranking | str:
         return NOT_IDENTIFIED if NOT_IDENTIFIED in reasons else _APART
     if ability != DETECTION:
         figures = figures_of(model, weights_of(model, ability)[agents], draws=1)
-        return Ranking(agents, figures.values, figures.effects, model)
+        return Ranking(agents, figures.values, figures.effects, figures.nonempty, model)
     values, without = _areas(study, agents, lambda matrix: matrix.sum(axis=0, dtype=np.float64) - matrix)
     defined = ~np.isnan(values) & ~np.isnan(without).any(axis=0)
     if defined.sum() < 2:
         return _APART
     agents, values, without = agents[defined], values[defined], without[:, defined]
     # a block's part in a value is what leaving it out changes
-    return Ranking(agents, values, (1 - 1 / study.blocks) * (values - without))
+    return Ranking(agents, values, (1 - 1 / study.blocks) * (values - without), _blocks_of(study, agents))
 
 
 def _areas(study: Study, agents: Array, vary: Callable[[Array], Array]) -> tuple[Array, Array]:
@@ -311,6 +319,15 @@ def _areas(study: Study, agents: Array, vary: Callable[[Array], Array]) -> tuple
     return np.array(values), np.stack(variants, axis=1)
 
 
+def _blocks_of(study: Study, agents: Array) -> Array:
+    """Return how many blocks tell of the agents' AUC."""
+    counts = []
+    for agent in agents.tolist():
+        sums, (area,) = next(by_sums([HEADLINES[DETECTION]], Scope(study, UNINFORMED, study.agents[agent])))
+        counts.append(Units(sums, study.block, study.blocks).nonempty(area.figure)[0])
+    return np.array(counts)
+
+
 def _whole(matrix: Array) -> Array:
     total: Array = matrix.sum(axis=0, dtype=np.float64, keepdims=True)
     return total
@@ -323,7 +340,7 @@ def ability_lead(study: Study, ground: str, ability: str) -> Result | None:
     ranking = ranked(study, ground, ability)
     if isinstance(ranking, str):
         return None
-    first, second = np.argsort(-ranking.values, kind="stable")[:2].tolist()
+    first, second, blocks = ranking.first_two
     agents, names = ranking.agents, study.agents
     if ranking.model is not None:
         weights = weights_of(ranking.model, ability)
@@ -333,7 +350,6 @@ def ability_lead(study: Study, ground: str, ability: str) -> Result | None:
         value = ranking.values[first] - ranking.values[second]
         draws = draws_of(study.blocks)
         _, drawn = _areas(study, agents[[first, second]], draws.sums)
-        blocks = int((ranking.effects[:, [first, second]] != 0).any(axis=1).sum())
         interval = draws.interval(drawn[:, 0] - drawn[:, 1], blocks)
     return {
         "agent": names[agents[first]],

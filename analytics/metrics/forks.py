@@ -187,9 +187,10 @@ def _effects(fork_data: ForkSet, results: Results) -> Result:
     flips = Rearrangements(fork_data.units)
     effects: dict[str, Result] = {}
     tested: dict[str, Array] = {}
+    telling: dict[str, int] = {}
     for outcome in OUTCOMES:
         values, _ = fork_data.by_unit(HONEST, outcome)
-        parts = np.nan_to_num(values)
+        telling[outcome], parts = int((~np.isnan(values)).sum()), np.nan_to_num(values)
         if (parts != 0).any():
             tested[outcome] = of_flips(flips, parts)
         effects[outcome] = {
@@ -197,7 +198,7 @@ def _effects(fork_data: ForkSet, results: Results) -> Result:
             HONEST: _level(fork_data, outcome, _OTHER),
             "difference": results.row(f"lie_effect_{outcome}").estimate(),
         }
-    add_verdicts(effects, flips, tested)
+    add_verdicts(effects, flips, tested, telling)
     return effects
 
 

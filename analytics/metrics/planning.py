@@ -124,7 +124,7 @@ def pilot_of(study: Study, metric: str, primary: Sequence[str]) -> Pilot:
         pilot = counted(study.blocks, "block")
         raise ConfigError(f"--from: {pilot} of games tell too little of how much they vary; {TELLING} do")
     chosen = [HEADLINES[name] for name in dict.fromkeys((metric, *primary)) if name in HEADLINES]
-    rows, by_block = metrics_by_block(study, chosen)
+    rows, by_block, _ = metrics_by_block(study, chosen)
     if metric not in by_block:
         reason = rows[metric]["difference"].get("reason") or "no block differs from its baseline"
         raise ConfigError(f"--metric {metric}: it cannot be planned by this pilot: {reason}")

@@ -264,14 +264,14 @@ def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = Fa
         declared: whether the study declared them.
     """
     flips = Rearrangements(study.blocks)
-    rows, parts = metrics_by_block(study, [HEADLINES[name] for name in names if name in HEADLINES])
+    rows, parts, telling = metrics_by_block(study, [HEADLINES[name] for name in names if name in HEADLINES])
     tested = {name: of_flips(flips, by_block) for name, by_block in parts.items()}
     for name in names:
         if name in LEADS:
-            rows[name], statistic = _lead(study, LEADS[name], flips)
+            rows[name], telling[name], statistic = _lead(study, LEADS[name], flips)
             if statistic is not None:
                 tested[name] = statistic
-    add_verdicts(rows, flips, tested)
+    add_verdicts(rows, flips, tested, telling)
     return {
         "metrics": {name: rows[name] for name in names},
         "declared": declared,
@@ -281,19 +281,22 @@ def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = Fa
     }
 
 
-def add_verdicts(rows: Mapping[str, Result], flips: Rearrangements, tested: Mapping[str, Array]) -> None:
+def add_verdicts(
+    rows: Mapping[str, Result], flips: Rearrangements, tested: Mapping[str, Array], telling: Mapping[str, int]
+) -> None:
     """Add to metrics the ``p`` of each alone, ``p_adjusted`` for all that are tested, and ``verdict``.
 
     Args:
         rows: the metrics.
         flips: of the signs of blocks.
         tested: the statistics of those that can be tested.
+        telling: blocks that tell of each: those without anything of it make it no surer.
     """
     adjusted = flips.adjusted(tested)
     for name, row in rows.items():
         alone = flips.adjusted({name: tested[name]}) if name in tested else {}
         row |= {"p": alone.get(name), "p_adjusted": adjusted.get(name)}
-        row["verdict"] = verdict(row, enough=flips.units >= TELLING)
+        row["verdict"] = verdict(row, enough=telling[name] >= TELLING)
 
 
 def verdict(row: Result, *, enough: bool) -> Verdict:
@@ -341,13 +344,16 @@ def of_flips(flips: Rearrangements, parts: Array) -> Array:
     return np.asarray(abs(flipped) / np.sqrt((parts**2).sum()))
 
 
-def metrics_by_block(study: Study, chosen: Sequence[Headline]) -> tuple[dict[str, Result], dict[str, Array]]:
-    """Return what is told of each metric, and what each block adds to its difference from its baseline, where that can
-    be tested: parts whose mean is the difference.
+def metrics_by_block(
+    study: Study, chosen: Sequence[Headline]
+) -> tuple[dict[str, Result], dict[str, Array], dict[str, int]]:
+    """Return what is told of each metric; what each block adds to its difference from its baseline, where that can be
+    tested: parts whose mean is the difference; and how many blocks tell of it.
     """
     scope, draws = Scope(study, UNINFORMED), draws_of(study.blocks)
     rows: dict[str, Result] = {}
     by_block: dict[str, Array] = {}
+    telling: dict[str, int] = {}
 
     def lifts(vary: Callable[[Array], Array]) -> dict[str, Array]:
         by_name = varied(chosen, scope, study.block, study.blocks, vary)
@@ -365,7 +371,7 @@ def metrics_by_block(study: Study, chosen: Sequence[Headline]) -> tuple[dict[str
             baseline = None if figure.baseline is None else defined(figure.baseline(total)[place])
             lift = float("nan") if baseline is None else value - baseline
             reason = figure.reason if isnan(value) else _UNTESTED
-            blocks = int(units.nonempty(figure)[place])
+            telling[name] = blocks = int(units.nonempty(figure)[place])
             interval = draws.interval(drawn[name], blocks) if name in drawn else None
             difference = figure_row(name, UNINFORMED, lift, interval, round(float(count(total)[place])), reason)
             about = described(headline, baseline)
@@ -377,26 +383,28 @@ def metrics_by_block(study: Study, chosen: Sequence[Headline]) -> tuple[dict[str
                 # where all rests on one block, there is nothing without it
                 if not np.isnan(parts).any() and (parts != 0).any():
                     by_block[name] = parts
-    return rows, by_block
+    return rows, by_block, telling
 
 
-def _lead(study: Study, ability: str, flips: Rearrangements) -> tuple[Result, Array | None]:
-    """Return who leads in an ability, and the statistic of whether anybody does, likewise."""
+def _lead(study: Study, ability: str, flips: Rearrangements) -> tuple[Result, int, Array | None]:
+    """Return who leads in an ability, in how many blocks whoever of the first two is in fewer is there, and the
+    statistic of whether anybody leads, likewise.
+    """
     what, unit = ("AUC of suspicion", "probability") if ability == DETECTION else (ability, "logit")
     label = f"the first agent's {what} minus the second's"
     description: Result = {"label": label, "unit": unit, "better": "high", "agent": None, "second": None}
     lead, ranking = ability_lead(study, "role", ability), ranked(study, "role", ability)
     if lead is None or isinstance(ranking, str):
         why = ranking if isinstance(ranking, str) else ""
-        return {**description, "difference": figure_row(ability, UNINFORMED, None, None, 0, why).estimate()}, None
-    values, effects = ranking.values, ranking.effects
+        return {**description, "difference": figure_row(ability, UNINFORMED, None, None, 0, why).estimate()}, 0, None
+    values, effects, (_, _, telling) = ranking.values, ranking.effects, ranking.first_two
     informative = effects != 0
     parts = effects + informative * (values - values.mean()) / np.maximum(1, informative.sum(axis=0))
     norm = np.sqrt(((parts[:, :, None] - parts[:, None, :]) ** 2).sum(axis=0))
     agents = np.arange(len(values))
     norm[agents, agents] = 1
     if not norm.all():
-        return {**description, **lead}, None
+        return {**description, **lead}, telling, None
     sums = parts.sum(axis=0) - 2 * flips.moved(parts)
     # whoever is first in the flip against whoever is second, in units of their difference's spread
     leads = np.full(len(sums), -np.inf)
@@ -404,4 +412,4 @@ def _lead(study: Study, ability: str, flips: Rearrangements) -> tuple[Result, Ar
         others = agents != index
         ahead = (sums[:, [index]] - sums[:, others]) / norm[index, others]
         leads = np.maximum(leads, ahead.min(axis=1))
-    return {**description, **lead}, leads
+    return {**description, **lead}, telling, leads

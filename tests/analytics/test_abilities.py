@@ -333,3 +333,15 @@ def test_what_cannot_be_fitted_is_null_with_a_reason(case):
     if case == "only truthful":
         assert set(values(label, "sensitivity")) == {None}
         assert None not in values(label, "criterion")
+
+
+def test_a_lead_rests_on_the_games_of_whoever_of_the_two_is_in_fewer():
+    columns = simulate(draw_agents(2, 1), 20, 1)
+    # the first agent judges in the first few games alone
+    few = 4
+    kept = (columns.judgements["observer_agent"] == 1) | (columns.judgements["game"] < few)
+    judgements = {name: column[kept] for name, column in columns.judgements.items()}
+    found = measured("primary", replace(columns, judgements=judgements), ["best_detector"])["metrics"]["best_detector"]
+    assert {found["agent"], found["second"]} == {"agent-00", "agent-01"}
+    assert found["difference"]["interval_reason"] == "fewer than 5 games (blocks) in which it occurs"
+    assert found["verdict"] == "few"

@@ -253,12 +253,19 @@ def test_only_primary_metrics_are_adjusted_and_all_else_is_called_exploratory():
     assert {line.split(",")[-2] for line in as_csv(result).splitlines()[1:] if line.startswith("auc,")} == {"False"}
 
 
+def test_units_count_that_have_anything_of_a_metric_on_either_side():
+    a, b = (tables_of(game(seed) for seed in seeds) for seeds in (range(8), range(8, 16)))
+    b = replace(b, votes=b.votes.filter(pl.col("game") > 0))
+    metrics = compare(a, b, metrics=["vote_hit", "deception_rate"])["metrics"]
+    assert {name: row["units"] for name, row in metrics.items()} == {"vote_hit": 7, "deception_rate": 8}
+
+
 @pytest.mark.parametrize(("blocks", "p", "interval", "said"), tables(__file__)["clear"])
 def test_a_page_calls_clear_what_a_report_would(blocks, p, interval, said):
     result = compare(*[tables_of(game(seed) for seed in range(2))] * 2, metrics=["accuracy"], primary=["accuracy"])
     result["pairing"] |= {"pairs": 2, "unpaired_a": blocks - 2, "unpaired_b": 20}
     row = result["metrics"]["accuracy"]
-    row["p_adjusted"] = p
+    row |= {"p_adjusted": p, "units": blocks}
     row["difference"] |= {"value": sum(interval) / 2, "low": interval[0], "high": interval[1]}
     assert said in compared_page(result, "1")
 

@@ -52,7 +52,8 @@ def test_no_difference_is_hardly_ever_stated():
 
 
 def test_a_pilot_whose_blocks_are_all_alike_is_refused(monkeypatch):
-    monkeypatch.setattr(planning, "metrics_by_block", lambda _study, _chosen: ({}, {"auc": np.full(16, 0.3)}))
+    alike = {}, {"auc": np.full(16, 0.3)}, {"auc": 16}
+    monkeypatch.setattr(planning, "metrics_by_block", lambda _study, _chosen: alike)
     with pytest.raises(ConfigError, match="all its blocks are alike"):
         planning.pilot_of(SimpleNamespace(blocks=16, games=16), "auc", [])
 

@@ -1,5 +1,6 @@
 """Primary metrics: few, declared, adjusted together; in a study of noise no sentence is bold."""
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -75,6 +76,22 @@ def test_the_signs_of_few_blocks_are_flipped_every_way():
 def test_too_few_games_say_nothing(games):
     found = measured("primary", tables_of(random_game(seed).rows() for seed in range(games)))
     assert {row["verdict"] for row in found["metrics"].values()} <= {"few", "undefined"}
+
+
+def test_games_that_have_nothing_of_a_metric_do_not_make_up_for_those_that_are_too_few():
+    columns = simulate(draw_agents(3, 1), 8, 1)
+    wolves = np.full_like(columns.votes["target_role"], ROLES.index("Werewolf"))
+    # nearly all votes hit, in some games more than in others
+    wolves[np.arange(len(wolves)) % 11 == 0] = ROLES.index("Villager")
+    votes = {**columns.votes, "target_role": wolves}
+
+    def verdict(games: int) -> tuple[str, float]:
+        kept = {name: column[votes["game"] < games] for name, column in votes.items()}
+        row = measured("primary", replace(columns, votes=kept), ["vote_hit_lift"])["metrics"]["vote_hit_lift"]
+        return row["verdict"], row["p_adjusted"]
+
+    assert verdict(8) == ("above", 2 / 2**8)
+    assert verdict(7) == ("few", 2 / 2**7)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,20 @@ def test_an_effect_that_is_there_is_stated():
     assert {name: effect["verdict"] for name, effect in effects.items()} == dict.fromkeys(OUTCOMES, "above")
 
 
+def test_blocks_without_an_honest_fork_do_not_make_up_for_those_that_are_too_few():
+    arms = {"keep": 0.9, "honest": 0.3}
+    rows = [
+        {"parent": f"game-{game}", "arm": arm, "suspicion": suspicion + 0.01 * game * (arm == "keep")}
+        for game in range(8)
+        for arm, suspicion in arms.items()
+        # of the last game every honest one was refused
+        if (game, arm) != (7, "honest")
+    ]
+    effect = told(study_of(rows))["effects"]["suspicion"]
+    assert effect["p_adjusted"] == 2 / 2**7
+    assert (effect["difference"]["n"], effect["verdict"]) == (7, "few")
+
+
 def test_forks_of_a_game_are_one_of_a_sample_however_many_they_are():
     def forks_of(parents: int, blocks: int, *, loose: bool = False) -> Study:
         names = [f"game-{parent}" for parent in range(parents)]
