@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import theilslopes
 
+from analytics.findings import results_of
 from analytics.metrics.study import Study
-from analytics.metrics.suspicion import course_rows
+from analytics.results import UNINFORMED
 from tests.analytics.script import Script, drawn_blocks, measured, random_game, section, tables_of, tails
 from tests.analytics.synthetic import rising
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
@@ -42,9 +43,9 @@ def test_a_point_is_the_mean_within_a_game_and_then_over_games():
 
 
 def test_games_that_are_all_alike_have_no_interval_around_their_mean():
-    rows = {row.metric: row for row in course_rows(Study(tables_of([game([0.5, 0.5])] * 6))) if "round:1" in row.group}
-    assert (rows["suspicion"].value, rows["suspicion"].low) == (0.5, None)
-    assert rows["suspicion"].reason == "every draw gives the same"
+    results = results_of(Study(tables_of(replace(game([0.5, 0.5]), game=f"game-{number}") for number in range(6))))
+    row = results.row("suspicion", UNINFORMED, target="Werewolf", round=1)
+    assert (row.value, row.low, row.n, row.reason) == (0.5, None, 6, "every draw gives the same")
 
 
 def test_the_exiled_of_a_round_are_still_in_its_point_and_gone_from_the_next():
