@@ -104,7 +104,7 @@ class LocalBudget:
     """
 
     def __init__(self, usd: float | None, tokens: int | None, before: Amount = NOTHING) -> None:
-        self._limit_usd = None if usd is None else Decimal(repr(usd))
+        self._limit_usd = None if usd is None else Decimal(repr(float(usd)))
         self._limit_tokens = tokens
         self.spent = before
         self.reserved = NOTHING

@@ -172,6 +172,15 @@ def test_a_study_may_be_a_table(tmp_path: Path) -> None:
         ({"players": [Quiet()] * 8}, "players: .*give the class"),
         ({"players": Quiet}, "players: .*every seat"),
         ({"players": 8}, "players: .*every seat"),
+        ({"players": ["scripted"]}, r"players: 1 brains for 8 seats$"),
+        ({"players": {"Ada": "scripted"}}, "players by name need"),
+        ({"config": 8}, "config: input should be GameConfig"),
+        ({"bus": None}, r"bus: input should be str \(given NoneType\)"),
+        ({"seed": 1.5}, "seed: "),
+        ({"budget": "5"}, "budget: "),
+        ({"budget_tokens": True}, "budget_tokens: "),
+        ({"out": b"runs"}, "out: "),
+        ({"watch": 8}, "watch: "),
         ({"seed": "\ud800"}, "seed"),
         ({"players": "llm:m", "cassette": Path("a"), "replay_cassette": Path("b")}, "--cassette"),
     ],
@@ -179,6 +188,15 @@ def test_a_study_may_be_a_table(tmp_path: Path) -> None:
 def test_what_a_game_cannot_be_given_is_one_line_that_names_it(given: dict[str, Any], named: str) -> None:
     with pytest.raises(ConfigError, match=f"^{named}") as refused:
         wolfbus.play(**{"config": SHORT, **given})
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "given", [{"study": 8}, {"config": {}}, {"bus": 8}, {"games": "2"}, {"workers": 1.5}, {"cassette": 8}, {"quiet": 1}]
+)
+def test_what_a_study_cannot_be_given_is_one_line_that_names_it(given: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=f"^{next(iter(given))}: input should be") as refused:
+        wolfbus.run_study(**{"out": tmp_path / "study", **given})
     assert "\n" not in str(refused.value)
 
 

@@ -128,35 +128,35 @@ def _read_players(players: Any, config: GameConfig, source: str) -> str | tuple[
     if isinstance(players, list | dict):
         brains = players if isinstance(players, list) else players.values()
         if all(isinstance(brain, str) for brain in brains):
-            return brains_of_seats(players, config, source)
+            return brains_of_seats(players, config, f"{source}: players")
     raise ConfigError(f"{source}: players: a spec, a list of brains, or a table of seat name to brain")
 
 
 def brains_of_seats(
-    players: Sequence[str] | Mapping[str, str], config: GameConfig, source: str, where: str = ""
+    players: Sequence[str] | Mapping[str, str], config: GameConfig, place: str, where: str = ""
 ) -> tuple[str, ...]:
     """Return the brain of every seat, from a list of them or a table of seat name to brain.
 
     Args:
         players: the list, or the table, whose ``default`` is for whom it does not name.
         config: the rules.
-        source: where they stand.
-        where: what to say of the place in it where the rules have their ``names``.
+        place: where they stand, for messages: ``players``, behind the file if there is one.
+        where: what to say of where the rules have their ``names``.
 
     Raises:
-        ConfigError: one line that names the source and the seats.
+        ConfigError: one line that names the place and the seats.
     """
     if not isinstance(players, Mapping):
         if len(players) != config.seats:
-            raise ConfigError(f"{source}: players: {len(players)} brains for {config.seats} seats")
+            raise ConfigError(f"{place}: {len(players)} brains for {config.seats} seats")
         return tuple(players)
     if config.names is None:
-        raise ConfigError(f"{source}: players by name need `names`{where}, in seating order")
+        raise ConfigError(f"{place} by name need `names`{where}, in seating order")
     default = players.get("default")
     if unknown := next((name for name in players if name not in {*config.names, "default"}), None):
-        raise ConfigError(f"{source}: players: {unknown!r} is not among the names")
+        raise ConfigError(f"{place}: {unknown!r} is not among the names")
     if default is None and (unplayed := [name for name in config.names if name not in players]):
-        raise ConfigError(f"{source}: players: nobody plays {', '.join(unplayed)}; name a brain, or a `default`")
+        raise ConfigError(f"{place}: nobody plays {', '.join(unplayed)}; name a brain, or a `default`")
     return tuple(players.get(name, default or "") for name in config.names)
 
 

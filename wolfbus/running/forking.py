@@ -17,13 +17,14 @@ from wolfbus.actors.closable import Closable
 from wolfbus.errors import ConfigError, RecordError, WolfError
 from wolfbus.files.printable import counted, error_in_words
 from wolfbus.foreign.log import log_in_words
-from wolfbus.game.config import GIVE_UP
+from wolfbus.game.config import GIVE_UP, GameConfig
 from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Opened, Seat
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.record.usage import Usage
 from wolfbus.record.writer import check_are_new
+from wolfbus.running.arguments import checked
 from wolfbus.running.brains import loaded_from, open_brain_context
 from wolfbus.running.drawing import StatementDraws
 from wolfbus.running.earlier import EarlierPlay
@@ -34,7 +35,6 @@ from wolfbus.study.plan import ForkOrder
 
 if TYPE_CHECKING:
     from analytics.rows import GameRows
-    from wolfbus.game.config import GameConfig
     from wolfbus.game.vocabulary import Winner
 
 logger = logging.getLogger(__name__)
@@ -219,6 +219,7 @@ class PlayedFork:
         return game.rows()
 
 
+@checked
 def fork(
     record: Path | str,
     *,

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from wolfbus.errors import ConfigError
 from wolfbus.game.config import read_toml_file
+from wolfbus.running.arguments import checked
 from wolfbus.study.forks import TRIES, arms_of
 from wolfbus.study.manifest import FILE, load_manifest
 
@@ -16,6 +17,7 @@ _OF_PARENTS: Final = ("players", "agents", "games", "design", "report", "budget"
 """Settings of a study that are not those of its forks."""
 
 
+@checked
 def forks_of(
     folder: Path | str,
     *,

@@ -185,7 +185,7 @@ def _study_of(
     if isinstance(settings.players, str):
         seats = expand(settings.players, config.seats, buildable=not house)
     elif settings.players is not None:
-        seats = brains_of_seats(settings.players, config, source, " under [rules]")
+        seats = brains_of_seats(settings.players, config, f"{source}: players", " under [rules]")
     # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
     seed = seed_of(settings.seed)
     loaded_study = LoadedStudy(settings, config, models, tables, seats, seed)

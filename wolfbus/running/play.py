@@ -14,6 +14,7 @@ from wolfbus.game.vocabulary import Winner
 from wolfbus.messages.events import Seat
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import check_are_new
+from wolfbus.running.arguments import checked
 from wolfbus.running.brains import brains_of_seats, loaded_from, open_brain_context
 from wolfbus.running.house import EmbeddedHouse, Game
 
@@ -66,6 +67,7 @@ class PlayedGame:
         return dict(metrics([fold.rows()]))
 
 
+@checked
 def play(
     players: PlayersOf | None = None,
     *,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wolfbus.errors import ConfigError
+from wolfbus.running.arguments import checked
 from wolfbus.running.loading import RunOptions, load_study
 from wolfbus.running.play import PlayersOf, specs_of
 from wolfbus.running.study_run import StudyRun
@@ -81,6 +82,7 @@ class PlayedStudy:
         return gather([str(self.folder)])
 
 
+@checked
 def run_study(
     study: Mapping[str, Any] | Path | str | None = None,
     *,

@@ -7,6 +7,7 @@ import json
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -115,6 +116,10 @@ def test_what_a_model_was_seen_to_think_beyond_its_bound_is_reserved_from_then_o
             await call
 
     mocked.during(steps())
+
+
+def test_a_limit_may_be_a_number_of_numpy_s() -> None:
+    assert Budget(usd=np.float64(1.5)).spent == Budget(usd=1.5).spent
 
 
 def test_limits_need_prices_and_are_numbers(clock: Clock) -> None:
