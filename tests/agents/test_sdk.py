@@ -1,6 +1,7 @@
 """`wolfbus.agent.Agent`: one's own player, served to a house."""
 
 import asyncio
+import copy
 import runpy
 import threading
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ from tests.agents.parts import (
 from wolfbus.agent import Agent, Answer, serve
 from wolfbus.errors import ConfigError
 from wolfbus.game.vocabulary import KINDS, Kind
-from wolfbus.knowledge.view import Memory, SeatView
+from wolfbus.knowledge.view import Memory, PublicKnowledge, SeatView
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Choice, Judgement
 from wolfbus.messages.house import Dropped, RollCall
@@ -99,6 +100,45 @@ def test_plain_functions_and_coroutines_answer_and_failures_close_their_request_
     assert killed["note"] == "the brain failed: Unspeakable"
     assert (voted["content"], voted["thought"]) == ({"target": "Chloe"}, "I never liked her.")
     assert "the brain failed on speak: LookupError: no words" in caplog.text
+
+
+class Scribbling(Agent):
+    """Writes over whatever it is handed."""
+
+    def bid(self, _ask: Ask, view: SeatView, /) -> int:
+        view.statements.clear()  # type: ignore[attr-defined]
+        return 1
+
+    def speak(self, _ask: Ask, view: SeatView, /) -> str:
+        return view.statements[1].text
+
+    def vote(self, _ask: Ask, view: SeatView, /) -> None:
+        view.private = None  # type: ignore[assignment]
+
+
+def test_what_everybody_was_told_no_agent_can_change_but_in_a_copy(moderator, serve, caplog):
+    serve(Scribbling)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid"), ask("speak")))
+    bid, spoke = (moderator.hear("ann", "reply") for _ in range(2))
+    assert "TypeError: what everybody was told cannot be changed" in bid["note"]
+    assert spoke["content"] == {"text": SAID.text}
+    told = SeatView("Ada", knowledge=PublicKnowledge().after([SAID]))
+    copied = copy.deepcopy(told)
+    assert copied == told
+    copied.statements.clear()
+    assert told.statements == {1: SAID}
+
+
+def test_an_agent_that_writes_over_its_view_keeps_nobody_waiting(moderator, serve, caplog):
+    serve(Scribbling)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("vote")))
+    assert moderator.hear("ann", "reply")["content"] == {}
+    moderator.deliver("ann", step(ask("bid", 2)), step(ask("bid", 3)))
+    for _ in range(2):
+        assert "its view cannot be kept up, as where it is written over" in moderator.hear("ann", "reply")["note"]
+    assert caplog.text.count("its view cannot be kept up") == 1
 
 
 class Aborting(Agent):

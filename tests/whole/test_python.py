@@ -73,6 +73,20 @@ def test_a_watcher_that_raises_anything_at_all_is_left_behind(
     assert "goes on unseen" in caplog.text
 
 
+class Forger(Quiet):
+    """Writes into the votes that everybody was told."""
+
+    def heard(self, news: Any, view: Any) -> Any:
+        for fact in news:
+            if fact.type == "tally":
+                fact.votes.clear()
+
+
+def test_no_agent_writes_into_the_events_of_a_game_that_are_handed_back() -> None:
+    game = wolfbus.play([*["scripted"] * 7, Forger], seed=7, config=SHORT)
+    assert [len(recorded.event.votes) for recorded in game.events if recorded.event.type == "tally"] == [7]
+
+
 def test_a_class_inside_a_function_is_refused_with_where_it_belongs() -> None:
     class Inner(Agent):
         pass

@@ -16,7 +16,8 @@ from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Answer
 from wolfbus.agent.outbox import Outbox, Replies
-from wolfbus.errors import RulesError
+from wolfbus.errors import PlayerError, RulesError
+from wolfbus.files.printable import error_in_words
 from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.requests import Ask, Public, Seated, SeatPart
 
@@ -200,7 +201,7 @@ class SeatActor(PooledActor):
             if self._current is not None and self._current.asks:
                 # its answer is not wanted any more; as it is closed, it knows how the game has ended
                 while self._pending:
-                    self._apply(self._pending.pop(0))
+                    self._take_in(self._pending.pop(0))
                 self._close()
         self._proceed()
 
@@ -215,6 +216,7 @@ class SeatActor(PooledActor):
         kind = type(agent)
         self._agent = agent
         self._closed = self._seated = False
+        self._lost: PlayerError | None = None
         self._quick = agent.quick
         self._starts = kind.start is not Agent.start
         self._listens = kind.heard is not Agent.heard
@@ -259,7 +261,7 @@ class SeatActor(PooledActor):
             if self._calls:
                 self._call(self._calls.pop(0))
             elif self._pending:
-                self._apply(self._pending.pop(0))
+                self._take_in(self._pending.pop(0))
             elif self._leaving and not self._ended:
                 self._ended = True
                 if self._seated:
@@ -268,6 +270,19 @@ class SeatActor(PooledActor):
                 if self._leaving:
                     self.stop()
                 return
+
+    def _take_in(self, news: SeatNews) -> None:
+        """Apply news. Once the agent wrote over its view so that it cannot be kept up, whatever is asked is closed."""
+        try:
+            if self._lost is None:
+                self._apply(news)
+        except Exception as error:  # noqa: BLE001 - anything may stand in the view's fields
+            why = f"its view cannot be kept up, as where it is written over: {error_in_words(error)}"
+            self._lost = PlayerError(why)
+        if self._lost is not None and news.part is not None:
+            self._replies.begin(news.part.asks)
+            for ask in news.part.asks:
+                self._replies.fail(ask, self._lost)
 
     def _apply(self, news: SeatNews) -> None:
         view = self._view

@@ -17,7 +17,7 @@ from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import Deception, Kind, Outcome, Role, Team
 from wolfbus.knowledge.departure import Departure, departure
 from wolfbus.knowledge.suspicion import Suspicion
-from wolfbus.messages.base import SeatName, slim
+from wolfbus.messages.base import FrozenDict, SeatName, slim
 from wolfbus.messages.content import Ballot, Choice, Content, Judgement, Proposal, Speech
 from wolfbus.messages.events import (
     AnyAnswered,
@@ -64,8 +64,8 @@ class OwnJudgement:
 
 @dataclass(slots=True, weakref_slot=True)
 class PublicKnowledge:
-    """What follows from one game's public facts. Once made it does not change: all seats of a process that heard the
-    same share it.
+    """What follows from one game's public facts. Once made it does not change, its dicts included: all seats of a
+    process that heard the same share it.
 
     Attributes:
         facts: all public facts in order.
@@ -119,7 +119,17 @@ class PublicKnowledge:
             elif fact.type == "revealed":
                 revealed = {**revealed, **fact.roles}
         dead = {name: departed.how for name, departed in departures.items()}
-        return PublicKnowledge(all_facts, statements, tallies, departures, dead, revealed, exiles, round_, ended)
+        return PublicKnowledge(
+            all_facts,
+            FrozenDict(statements),
+            FrozenDict(tallies),
+            FrozenDict(departures),
+            FrozenDict(dead),
+            FrozenDict(revealed),
+            exiles,
+            round_,
+            ended,
+        )
 
 
 _shared_knowledge: Final[WeakValueDictionary[tuple[int, int], PublicKnowledge]] = WeakValueDictionary()

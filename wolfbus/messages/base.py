@@ -38,6 +38,8 @@ Audience: TypeAlias = Literal["everybody", "researchers"] | tuple[SeatName, ...]
 
 _NO_FIELDS: Final[set[str]] = set()
 _P = TypeVar("_P", bound=BaseModel)
+K = TypeVar("K")
+V = TypeVar("V")
 
 # all slots of a model, set past its own `__setattr__`, which refuses; each must be set before two can be compared
 _set_values, _set_given, _set_extra, _set_private = (
@@ -69,6 +71,18 @@ def unchecked(kind: type[_P], values: dict[str, Any]) -> _P:
     _set_extra(part, None)
     _set_private(part, None)
     return part
+
+
+class FrozenDict(dict[K, V]):
+    """A dict that cannot change, for what many read who do not know each other; a copy of it can."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("what everybody was told cannot be changed; change a copy, as dict(…) makes one")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type, tuple[dict[K, V]]]:
+        return dict, (dict(self),)
 
 
 class Part(BaseModel):

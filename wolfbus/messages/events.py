@@ -16,11 +16,11 @@ from typing import (
     get_args,
 )
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import KINDS, Deception, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Winner
-from wolfbus.messages.base import GameId, Part, SeatName, Source, Whole
+from wolfbus.messages.base import FrozenDict, GameId, Part, SeatName, Source, Whole
 from wolfbus.messages.calls import ModelCall, PromptAddition
 from wolfbus.messages.content import (
     Ballot,
@@ -299,7 +299,7 @@ class Tally(Part):
     type: Literal["tally"] = "tally"
     round: Whole
     """Rounds count from 1: night, then day."""
-    votes: dict[SeatName, SeatName | None]
+    votes: Annotated[dict[SeatName, SeatName | None], AfterValidator(FrozenDict)]
     """Voter to target; None abstained."""
     needed: Whole
     """Votes that exile: a strict majority of the living."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, Union
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import KINDS, Fault, Kind, Phase, Reading, Role
-from wolfbus.messages.base import GameId, Part, SeatName, Whole, WireMessage
+from wolfbus.messages.base import FrozenDict, GameId, Part, SeatName, Whole, WireMessage
 from wolfbus.messages.content import Consent, Content, StatementNumber, model_for
 from wolfbus.messages.events import AnyAnswered, PrivateEvent, PublicEvent
 
@@ -64,7 +64,7 @@ class Revealed(Part):
     type: Literal["revealed"] = "revealed"
     seed: str
     """The game's seed."""
-    roles: dict[SeatName, Role]
+    roles: Annotated[dict[SeatName, Role], AfterValidator(FrozenDict)]
     """Everybody's role, by name."""
 
 
