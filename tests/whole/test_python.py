@@ -15,6 +15,8 @@ from tests.golden.running import wolfbus as command
 from wolfbus.agent import Agent
 from wolfbus.errors import ConfigError, PlayerError, WolfError
 from wolfbus.game.config import GameConfig
+from wolfbus.messages.events import Tally
+from wolfbus.messages.requests import Revealed
 from wolfbus.record.line import Recorded
 from wolfbus.testing.model_server import ModelServer
 

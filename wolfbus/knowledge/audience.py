@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, TypeVar, get_args
 
 from wolfbus.game.draws import brain_seed
 from wolfbus.knowledge.departure import departure
-from wolfbus.messages.base import Audience, SeatName, unchecked
+from wolfbus.messages.base import Audience, FrozenDict, SeatName, unchecked
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Departing, Opened, PrivateEvent, PublicEvent
 from wolfbus.messages.requests import Private, PrivateFact, Public, PublicFact, Revealed, Seated, Whispered
 
@@ -114,7 +114,9 @@ class AudienceFilter:
 
     def _reveal(self, facts: NewFacts) -> None:
         if self._opened is not None:
-            roles = {seat.name: seat.role for seat in sorted(self._opened.seats, key=lambda seat: seat.name)}
+            roles = FrozenDict(
+                {seat.name: seat.role for seat in sorted(self._opened.seats, key=lambda seat: seat.name)}
+            )
             # not checked again: in a log of another table there are roles that no record has
             revealed = unchecked(Revealed, {"type": "revealed", "seed": self._opened.seed, "roles": roles})
             self._add_public(facts, revealed)
