@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -76,17 +76,27 @@ def test_a_watcher_that_raises_anything_at_all_is_left_behind(
 
 
 class Forger(Quiet):
-    """Writes into the votes that everybody was told."""
+    """Writes into the votes and roles that everybody was told."""
 
     def heard(self, news: Any, view: Any) -> Any:
         for fact in news:
-            if fact.type == "tally":
-                fact.votes.clear()
+            if isinstance(fact, Tally | Revealed):
+                (fact.votes if isinstance(fact, Tally) else fact.roles).clear()
 
 
-def test_no_agent_writes_into_the_events_of_a_game_that_are_handed_back() -> None:
-    game = wolfbus.play([*["scripted"] * 7, Forger], seed=7, config=SHORT)
+class Reader(Quiet):
+    """Keeps the roles that it was told at the end."""
+
+    told: ClassVar[Any] = None
+
+    def heard(self, news: Any, view: Any) -> Any:
+        Reader.told = next((dict(fact.roles) for fact in news if isinstance(fact, Revealed)), Reader.told)
+
+
+def test_no_agent_writes_into_what_others_are_told_nor_into_the_events_that_are_handed_back() -> None:
+    game = wolfbus.play([Forger, *["scripted"] * 6, Reader], seed=7, config=SHORT)
     assert [len(recorded.event.votes) for recorded in game.events if recorded.event.type == "tally"] == [7]
+    assert len(Reader.told) == 8
 
 
 def test_a_class_inside_a_function_is_refused_with_where_it_belongs() -> None:
