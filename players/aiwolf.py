@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_ROLE: Final[dict[Role, str]] = {"Werewolf": "WEREWOLF", "Seer": "SEER", "Doctor": "BODYGUARD", "Villager": "VILLAGER"}
-"""Roles as AIWolf calls them; any other is a VILLAGER there."""
+_ROLE: Final[dict[Role, str]] = {"Werewolf": "WEREWOLF", "Seer": "SEER", "Doctor": "BODYGUARD"}
+"""Roles as AIWolf calls them; any other is a VILLAGER there, or POSSESSED where it wins with the Werewolves."""
 _AGENT: Final = re.compile(r"Agent\[(\d{1,3})\]")
 _NOTHING: Final = frozenset({"", "Over", "Skip", "ForceSkip"})
 """What is said by who says nothing."""
@@ -155,7 +155,7 @@ class AiwolfBrain(Agent):
         """Tell the end, and who was what."""
         roles = next((fact.roles for fact in view.public if fact.type == "revealed"), {})
         info = self._info(view)
-        info["roleMap"] |= {_agent(view, name): _ROLE.get(role, "VILLAGER") for name, role in roles.items()}
+        info["roleMap"] |= {_agent(view, name): _role(role) for name, role in roles.items()}
         self._client.tell("FINISH", info=info)
 
     def speak(self, ask: Ask, view: SeatView, /) -> Answer:
@@ -253,7 +253,7 @@ class AiwolfBrain(Agent):
             "day": day,
             "agent": _agent(view, view.me),
             "statusMap": {_agent(view, name): "DEAD" if name in view.dead else "ALIVE" for name in view.names},
-            "roleMap": {_agent(view, name): _ROLE.get(role, "VILLAGER") for name, role in roles.items()},
+            "roleMap": {_agent(view, name): _role(role) for name, role in roles.items()},
         }
         for left in view.departures.values():
             if left.how == "exile" and left.round == day - 1:
@@ -268,7 +268,7 @@ class AiwolfBrain(Agent):
             ]
         for fact in view.private:
             if isinstance(fact, Inspection) and fact.round == day:
-                result = "WEREWOLF" if team_of(fact.role) == "werewolves" else "HUMAN"
+                result = "WEREWOLF" if fact.role == "Werewolf" else "HUMAN"
                 target = _agent(view, fact.target)
                 me = _agent(view, view.me)
                 info["divineResult"] = {"day": day - 1, "agent": me, "target": target, "result": result}
@@ -277,9 +277,9 @@ class AiwolfBrain(Agent):
 
 def _setting(view: SeatView) -> dict[str, Any]:
     config = view.config
-    counts = dict.fromkeys([*_ROLE.values(), "POSSESSED", "MEDIUM"], 0)
+    counts = dict.fromkeys([*_ROLE.values(), "VILLAGER", "POSSESSED", "MEDIUM"], 0)
     for role in ROLES:
-        counts[_ROLE.get(role, "VILLAGER")] += config.count(role)
+        counts[_role(role)] += config.count(role)
     shortest_s = min(config.deadlines.speak, config.deadlines.vote)
     return {
         "playerNum": config.seats,
@@ -297,6 +297,10 @@ def _setting(view: SeatView) -> dict[str, Any]:
         "maxRevote": 1,
         "maxAttackRevote": 1,
     }
+
+
+def _role(role: Role) -> str:
+    return _ROLE.get(role, "VILLAGER" if team_of(role) == "villagers" else "POSSESSED")
 
 
 def _talk(view: SeatView, index: int, day: int, turn: int, speaker: str, text: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Final
 
 from wolfbus.actors import Timer, Timers
 from wolfbus.game.draws import choose
-from wolfbus.game.roles import FACTS, team_of
+from wolfbus.game.roles import FACTS
 from wolfbus.game.vocabulary import SCRIPTS, Kind
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Opened, Seat
@@ -105,10 +105,10 @@ class NightTime:
         self._declines = {seat.name: seat.declines for seat in opened.seats}
         self._places = {seat.name: place for place, seat in enumerate(opened.seats)}
         self._wolves = tuple(seat.name for seat in opened.seats if seat.role == "Werewolf")
-        self._village_acts: dict[SeatName, Kind] = {
+        self._other_acts: dict[SeatName, Kind] = {
             seat.name: kind
             for seat in opened.seats
-            if team_of(seat.role) != "werewolves"
+            if seat.role != "Werewolf"
             for kind, act in FACTS[seat.role].acts.items()
             if act.span == "night"
         }
@@ -171,7 +171,7 @@ class NightTime:
             max(self._time_of(wolf, self._hunt, turn, absent) for wolf in self._wolves)
             for turn in (range(1, self._turns + 1) if hunted else ())
         )
-        others = [self._time_of(seat, kind, 1, absent) for seat, kind in self._village_acts.items()]
+        others = [self._time_of(seat, kind, 1, absent) for seat, kind in self._other_acts.items()]
         return max(hunt, *others, 0.0)
 
     def _time_of(self, seat: SeatName, kind: Kind, turn: int, on_grace: Collection[SeatName]) -> float:

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from tests.llm.tables import tables
 from wolfbus.claims import verdict
+from wolfbus.game.roles import team_of
 from wolfbus.game.vocabulary import ROLES
 from wolfbus.knowledge.truth import GameFacts, entailed, thinkable
 from wolfbus.messages.content import Claim
@@ -49,6 +50,42 @@ def test_what_is_thinkable_and_what_is_entailed_equal_a_search_over_all_deals(da
     fitting = [deal for deal in DEALS if agrees(facts, observer, deal)]
     assert thinkable(facts, observer, target, role) == any(deal[target] == role for deal in fitting)
     assert (target in entailed(facts, observer)) == (len({deal[target] == "Werewolf" for deal in fitting}) == 1)
+
+
+WITH_ACCOMPLICE = dict(
+    zip(NAMES[:6], ("Werewolf", "Werewolf", "Seer", "Possessed", "Villager", "Villager"), strict=True)
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_a_revealed_side_is_not_taken_for_a_role_where_the_werewolves_have_accomplices(data):
+    facts, roles = GameFacts(WITH_ACCOMPLICE, "team"), WITH_ACCOMPLICE
+    for name in data.draw(st.lists(st.sampled_from([*roles]), unique=True, min_size=1, max_size=3)):
+        facts.leave(name, "exile")
+    assume(goes_on(facts, roles))
+    observer = data.draw(st.sampled_from(facts.living))
+    deals = [dict(zip(roles, deal, strict=True)) for deal in set(permutations(roles.values()))]
+    wolves = {name for name in roles if roles[name] == "Werewolf"}
+    fitting = [
+        deal
+        for deal in deals
+        if deal[observer] == roles[observer]
+        and (observer not in wolves or wolves == {name for name in deal if deal[name] == "Werewolf"})
+        and all(team_of(deal[name]) == side for name, side in facts.revealed.items())
+        and goes_on(facts, deal)
+    ]
+    for target in roles:
+        for role in {deal[target] for deal in fitting}:
+            assert thinkable(facts, observer, target, role)
+        if len({deal[target] == "Werewolf" for deal in fitting}) > 1:
+            assert target not in entailed(facts, observer)
+        if target in facts.revealed:
+            assert not any(thinkable(facts, observer, target, role) for role in opposed(facts.revealed[target]))
+
+
+def opposed(side: str) -> set[str]:
+    return {role for role in WITH_ACCOMPLICE.values() if team_of(role) != side}
 
 
 DEALS = [dict(zip(NAMES, deal, strict=True)) for deal in sorted(set(permutations(ROLE_LIST)))]

@@ -35,6 +35,55 @@ print(role_card(view), PromptWriter().write([ask], view).messages)
 """
 
 
+AGAINST = """
+import json, re
+from players.aiwolf import _role, _setting
+from players.llm.prompts.story import Story
+from tests.game.driver import play
+from tests.isolation import clock
+from tests.isolation.outside import NAMES, Plan
+from tests.isolation.test_metadata import opening
+from tests.players.table import Hearers
+from wolfbus.game.config import GameConfig, rules_text
+from wolfbus.game.roles import team_of
+from wolfbus.knowledge.view import SeatView
+from wolfbus.messages.content import Ballot
+from wolfbus.study.designs import Mirrored
+
+rules = GameConfig(villagers=3, sorcerers=1, debate_turns=1, max_rounds=3, reveal_on_death="team")
+view = SeatView("Ada", "Sorcerer", names=("Ada",), config=rules)
+revealed = set()
+def vote_as_one(question):
+    return Ballot(target=min(name for name in question.legal if name)) if question.kind == "vote" else None
+for seed in range(8):
+    told, events = Hearers(), play(rules, str(seed), vote_as_one).events
+    for event in events:
+        told.tell(event)
+    roles = {seat.name: seat.role for seat in events[0].seats}
+    for listener in told.views.values():
+        story = Story()
+        story.update(listener)
+        assert not re.search("was (a|no) Werewolf", story.text)
+        for name, side in re.findall(r" (\\w+) was on the (\\w+)' side", story.text):
+            assert team_of(roles[name]) == side.lower(), name
+            revealed.add(roles[name])
+
+roles = ("Werewolf", "Werewolf", "Seer", "Doctor", "Villager", "Villager", "Sorcerer", "Villager")
+dealt = rules.model_copy(update={"names": NAMES, "roles": dict(zip(NAMES, roles))})
+lengths = []
+for exiled in (NAMES[5], NAMES[6]):
+    plan = Plan(exiles=(exiled,), victims=(NAMES[4], NAMES[5]))
+    opened = opening("game", roles, "seed", dealt, plan)
+    played = clock.play(opened, plan, lambda seat, ask: 20.0 if ask.kind == "divine" else 1.0)
+    lengths.append(clock.nights(played, f"game-{NAMES[7]}")[1])
+print(json.dumps({
+    "rules": rules_text(rules), "revealed": sorted(revealed), "lengths": lengths,
+    "agents": Mirrored(("one", "other"), "seed").places(1, roles),
+    "aiwolf": [_role("Sorcerer"), _setting(view)["roleNumMap"]["POSSESSED"]],
+}))
+"""
+
+
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tree with one role more, a game with it, and what commands print of that."""
@@ -75,3 +124,17 @@ def test_it_stands_in_the_page_s_cast_has_a_face_and_is_seen_to_act(watched, gro
     log = seen.page.locator("[data-part=log]").inner_text()
     assert re.search(r"\bexhumes \w+: (Villager|Werewolf|Seer|Doctor)\b", log)
     assert "undefined" not in log
+
+
+def test_one_on_the_werewolves_side_is_told_of_hidden_and_paired_with_them(tmp_path: Path):
+    told = json.loads(run_in(patched_by("sorcerer", tmp_path), AGAINST))
+    assert "All but the Werewolves and the Sorcerers are the villagers' side." in told["rules"]
+    assert "When a player dies or is exiled, everybody learns its side." in told["rules"]
+    assert "no divination, no proposal, no judgement" in told["rules"]
+    assert {"Sorcerer", "Villager"} < {*told["revealed"]}
+    assert told["aiwolf"] == ["POSSESSED", 1]
+    assert (
+        len({told["agents"][place] for place in (0, 1, 6)}) == len({told["agents"][place] for place in (2, 3, 4)}) == 1
+    )
+    # as long whether the slow one lives or has gone
+    assert told["lengths"] == [20.0, 20.0]

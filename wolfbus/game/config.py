@@ -216,6 +216,12 @@ class GameConfig(BaseModel):
         return seats
 
     @property
+    def accomplices(self) -> tuple[Role, ...]:
+        """Roles of the game that win with the Werewolves, and are none."""
+        wins_with_them = (role for role in ROLES if FACTS[role].team == "werewolves" and self.count(role))
+        return tuple(role for role in wins_with_them if role != "Werewolf")
+
+    @property
     def label_asked(self) -> LabelTime:
         """When speakers label their words, be it by `label` or by the protocol."""
         return self.label or ("with" if self.protocol == "compact" else "after")
@@ -342,6 +348,10 @@ def _rules_text(config: GameConfig, technical: bool) -> str:
             seats=config.seats,
             roles=", ".join(f"{n} {FACTS[role].plural if n > 1 else role}" for role, n in counts.items()),
             nights=_rule_lines(config, {role: FACTS[role].rules for role in FACTS if role in counts}),
+            accomplices=[FACTS[role].plural for role in config.accomplices],
+            lacking=[
+                act.noun for role in FACTS if role in counts and role != "Werewolf" for act in FACTS[role].acts.values()
+            ],
             days=_rule_lines(config, {role: FACTS[role].day_rules for role in FACTS if role in counts}),
             labelled=_LABELLED.get(config.label or "", ""),
             old=1 - Decimal(repr(config.alpha)),

@@ -3,7 +3,8 @@
 A false claim is a *lie* when the speaker's own view at that moment entails that it is false, a *mistake* when it does
 not (`wolfbus.claims`). What a view entails is computed exactly from: the own role, partners, inspections, protections,
 revealed roles and teams, the role counts, night victims (no wolf is a legal kill), and that the game goes on now (at
-least one wolf lives, fewer than the others). What only an earlier moment would rule out is not counted.
+least one wolf lives, fewer than the others). What only an earlier moment would rule out is not counted; nor is more of
+a revealed side, where the Werewolves have accomplices, than which roles it rules out.
 
 `GameFacts` follows a game that somebody else runs.
 """
@@ -59,7 +60,7 @@ def thinkable(facts: Facts, observer: SeatName, target: SeatName, role: Role) ->
     roles, not_wolves = knowledge(facts, observer)
     if target in roles:
         return roles[target] == role
-    if role == "Werewolf" and target in not_wolves:
+    if (role == "Werewolf" and target in not_wolves) or facts.revealed.get(target, team_of(role)) != team_of(role):
         return False
     roles[target] = role
     left = Counter(facts.roles.values())
@@ -104,8 +105,10 @@ def knowledge(facts: Facts, observer: SeatName) -> tuple[dict[SeatName, Role], s
     for name, revealed in (*facts.inspected.get(observer, {}).items(), *facts.revealed.items()):
         if revealed == "villagers":
             not_wolves.add(name)
-        else:
-            by_name[name] = "Werewolf" if revealed == "werewolves" else revealed
+        elif revealed != "werewolves":
+            by_name[name] = revealed
+        elif all(role == "Werewolf" for role in roles.values() if team_of(role) == "werewolves"):
+            by_name[name] = "Werewolf"
     if [*roles.values()].count("Werewolf") == [*by_name.values()].count("Werewolf"):
         not_wolves.update(name for name in roles if name not in by_name)
     return by_name, not_wolves - by_name.keys()

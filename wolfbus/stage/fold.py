@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from wolfbus.files.printable import in_plain_words
 from wolfbus.game.config import GameConfig
-from wolfbus.game.roles import ACTS, TABLE_ROLES, team_of
+from wolfbus.game.roles import ACTS, TABLE_ROLES
 from wolfbus.game.vocabulary import Phase
 from wolfbus.knowledge.audience import PrivateThoughts
 from wolfbus.knowledge.departure import departure, departure_in_words
@@ -417,7 +417,7 @@ class BeatFold:
         values: dict[bool, list[float]] = {False: [], True: []}
         for observer, target in permutations(facts.living, 2):
             if not facts.informed(observer, target):
-                values[team_of(facts.roles[target]) == "werewolves"].append(self._suspicion.of(observer, target))
+                values[facts.roles[target] == "Werewolf"].append(self._suspicion.of(observer, target))
         if not values[True] or not values[False]:
             return None
         return fmean(values[True]) - fmean(values[False])

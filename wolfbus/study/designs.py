@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal, TypeAlias, get_args
 
 from wolfbus.game.draws import shuffled
+from wolfbus.game.roles import team_of
 from wolfbus.game.vocabulary import ROLES, Role
 
 DesignKind: TypeAlias = Literal["fixed", "shuffle", "balanced", "mirrored", "joined"]
@@ -113,13 +114,13 @@ class Mirrored(Design):
         self.cycle = 2 * len(self._matches)
 
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
-        """Return one agent for the Werewolves and the other for everybody else."""
+        """Return one agent for the Werewolves' side and the other for the villagers'."""
         match, is_second = divmod(number - 1, 2)
         turn, place = divmod(match, len(self._matches))
         pair = shuffled(self._seed, f"study matches {turn}", self._matches)[place]
         first, second = shuffled(self._seed, f"study sides {match}", pair)
         wolves, village = (second, first) if is_second else (first, second)
-        return tuple(wolves if role == "Werewolf" else village for role in roles)
+        return tuple(wolves if team_of(role) == "werewolves" else village for role in roles)
 
 
 class Balanced(Design):

@@ -68,13 +68,14 @@ _LINE: Final = 80
 """Characters of a reasoning that are shown of a day past."""
 
 
-def public_piece(fact: PublicFact | Part, living: Sequence[SeatName]) -> str:
+def public_piece(fact: PublicFact | Part, living: Sequence[SeatName], config: GameConfig) -> str:
     """Return what a public fact adds to a prompt: one line, behind a blank one at dawn, and who lives after a night and
     whenever somebody has left.
 
     Args:
         fact: what happened.
         living: who lives after it.
+        config: the rules.
     """
     if isinstance(fact, Statement):
         vote = "" if fact.phase == "debate" else " (vote)"
@@ -84,7 +85,7 @@ def public_piece(fact: PublicFact | Part, living: Sequence[SeatName]) -> str:
     if isinstance(fact, Tally):
         return f"Vote of day {fact.round}, {fact.needed} votes exile: {_votes(fact.votes)}.\n"
     if isinstance(fact, Departing):
-        return _departure_in_words(fact, living)
+        return _departure_in_words(fact, living, config)
     if isinstance(fact, Ended):
         return f"The game is over. {_ENDINGS[fact.reason]}\n"
     if isinstance(fact, Revealed):
@@ -109,22 +110,25 @@ def _name(name: SeatName | None) -> str:
     return "nobody" if name is None else name
 
 
-def _departure_in_words(fact: Departing, living: Sequence[SeatName]) -> str:
+def _departure_in_words(fact: Departing, living: Sequence[SeatName], config: GameConfig) -> str:
     departed = departure(fact)
+    revealed = _revealed(departed, config)
     if isinstance(fact, Dawn):
-        died = f"{_name(fact.died)} died in the night.{_revealed(departed)}"
+        died = f"{_name(fact.died)} died in the night.{revealed}"
         return f"\nDawn of day {fact.round}: {died}\n{_living(living)}"
     day = f"End of day {fact.round}: " if isinstance(fact, Exile) else ""
     if departed is None:
         return f"{day}{departure_in_words(fact, 'nobody')}.\n"
-    return f"{day}{departure_in_words(fact, departed.seat)}.{_revealed(departed)}\n{_living(living)}"
+    return f"{day}{departure_in_words(fact, departed.seat)}.{revealed}\n{_living(living)}"
 
 
-def _revealed(departed: Departure | None) -> str:
+def _revealed(departed: Departure | None, config: GameConfig) -> str:
     if departed is None or departed.revealed is None:
         return ""
     if departed.role is not None:
         return f" {departed.seat} was a {departed.role}."
+    if config.accomplices:
+        return f" {departed.seat} was on the {'Werewolves' if departed.team == 'werewolves' else 'villagers'}' side."
     return f" {departed.seat} was {'a' if departed.team == 'werewolves' else 'no'} Werewolf."
 
 
@@ -335,7 +339,7 @@ class Story:
     def _public(self, fact: PublicFact, view: SeatView) -> str:
         if (departed := departure(fact)) is not None:
             self._dead.add(departed.seat)
-        return public_piece(fact, [name for name in view.names if name not in self._dead])
+        return public_piece(fact, [name for name in view.names if name not in self._dead], view.config)
 
     def _shorten(self, view: SeatView) -> list[tuple[str, PromptText]]:
         """Tell all since the last dawn again, in brief."""
