@@ -9,7 +9,6 @@ from pydantic import TypeAdapter
 
 from tests.llm.tables import tables
 from wolfbus.claims import verdict
-from wolfbus.game.roles import team_of
 from wolfbus.game.vocabulary import ROLES
 from wolfbus.knowledge.truth import GameFacts, entailed, thinkable
 from wolfbus.messages.content import Claim
@@ -52,6 +51,7 @@ def test_what_is_thinkable_and_what_is_entailed_equal_a_search_over_all_deals(da
     assert (target in entailed(facts, observer)) == (len({deal[target] == "Werewolf" for deal in fitting}) == 1)
 
 
+WITH_WOLVES = {"Werewolf", "Possessed"}
 WITH_ACCOMPLICE = dict(
     zip(NAMES[:6], ("Werewolf", "Werewolf", "Seer", "Possessed", "Villager", "Villager"), strict=True)
 )
@@ -72,7 +72,7 @@ def test_a_revealed_side_is_not_taken_for_a_role_where_the_werewolves_have_accom
         for deal in deals
         if deal[observer] == roles[observer]
         and (observer not in wolves or wolves == {name for name in deal if deal[name] == "Werewolf"})
-        and all(team_of(deal[name]) == side for name, side in facts.revealed.items())
+        and all((deal[name] in WITH_WOLVES) == (side == "werewolves") for name, side in facts.revealed.items())
         and goes_on(facts, deal)
     ]
     for target in roles:
@@ -80,12 +80,9 @@ def test_a_revealed_side_is_not_taken_for_a_role_where_the_werewolves_have_accom
             assert thinkable(facts, observer, target, role)
         if len({deal[target] == "Werewolf" for deal in fitting}) > 1:
             assert target not in entailed(facts, observer)
-        if target in facts.revealed:
-            assert not any(thinkable(facts, observer, target, role) for role in opposed(facts.revealed[target]))
-
-
-def opposed(side: str) -> set[str]:
-    return {role for role in WITH_ACCOMPLICE.values() if team_of(role) != side}
+        for role in roles.values() if target in facts.revealed else ():
+            if (role in WITH_WOLVES) != (facts.revealed[target] == "werewolves"):
+                assert not thinkable(facts, observer, target, role)
 
 
 DEALS = [dict(zip(NAMES, deal, strict=True)) for deal in sorted(set(permutations(ROLE_LIST)))]
