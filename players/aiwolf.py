@@ -324,8 +324,9 @@ def _to_agents(view: SeatView, text: str) -> str:
     """Return a text in which players are called as AIWolf calls them."""
     longest_first: Iterable[str] = sorted(view.names, key=len, reverse=True)
     names = "|".join(map(re.escape, longest_first))
-    # names may stand in the middle of Japanese, where nothing is between words
-    return re.sub(rf"(?<![A-Za-z])(?:{names})(?![A-Za-z])", lambda match: _agent(view, match[0]), text)
+    # names may stand in the middle of Japanese, where nothing is between words; but none within a word or a number
+    begin, end = r"(?<![A-Za-z])(?:(?<!\d)|(?!\d))", r"(?:(?!\d)|(?<!\d))(?![A-Za-z])"
+    return re.sub(rf"{begin}(?:{names}){end}", lambda match: _agent(view, match[0]), text)
 
 
 def _from_agents(view: SeatView, text: str) -> str:

@@ -12,13 +12,16 @@ import pytest
 from tests.golden.running import wolfbus
 from tests.outside.test_whole_games import play_out, record
 from tests.waiting import PATIENCE_S
+from wolfbus.knowledge.view import SeatView
+from wolfbus.messages.events import Statement
+from wolfbus.messages.requests import Public
 from wolfbus.service.lifecycle import Stopping
 
 pytest.importorskip("websockets", reason='no websockets: pip install "wolfbus[aiwolf]"')
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from players.aiwolf import Gateway
+from players.aiwolf import AiwolfBrain, Gateway
 
 COMMON = "first_night_kill = false\ndebate_turns = 4\nmax_rounds = 2\nseers = 1\n"
 FIVE = f"villagers = 3\nwerewolves = 1\ndoctors = 0\n{COMMON}"
@@ -149,6 +152,25 @@ def test_werewolves_whisper_and_ugly_answers_cost_a_client_its_answer_and_nobody
     assert events[-1]["type"] == "ended"
     asked = {request for client in clients for request in client.requests()}
     assert {"WHISPER", "ATTACK", "GUARD"} <= asked
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "expected"),
+    [
+        ("123", "In round 12 of 30 I vote for 3.", "In round 12 of 30 I vote for Agent[03]."),
+        (
+            ("P1", "P12", "Ada"),
+            "P12 and P1, not P123: AdaはP1です",
+            "Agent[02] and Agent[01], not P123: Agent[03]はAgent[01]です",
+        ),
+    ],
+)
+def test_a_name_is_put_for_no_part_of_a_word_or_a_number(names, text, expected):
+    view = SeatView(names[0], names=tuple(names))
+    said = Statement(statement=1, round=1, phase="debate", turn=1, speaker=names[0], text=text)
+    view.hear_public(Public(n=1, fact=said))
+    (talk,) = AiwolfBrain(None)._fresh_talk(view)
+    assert talk["text"] == expected
 
 
 def test_a_gateway_without_its_package_says_how_to_install_it(tmp_path, monkeypatch):
