@@ -292,6 +292,10 @@ def _read_name(question: Question, value: Any) -> Value:
         read = _read_name(question, only if isinstance(only, str) else "")
         return Got(read.value, coerced=True) if isinstance(read, Got) else read
     legal = question.legal if question.legal is not None else [*question.names, None]
+    if isinstance(value, int) and str(value) in {*legal, *question.names}:
+        # players may be called by numbers
+        read = _read_name(question, str(value))
+        return Got(read.value, coerced=True) if isinstance(read, Got) else read
     if value is None:
         return Got(None) if None in legal else Bad("illegal", f"must name a player: {_listed(legal)}")
     if not isinstance(value, str) or not value.strip():
