@@ -8,7 +8,7 @@ from typing import Final, cast
 
 import polars as pl
 
-from analytics.metrics.study import WITH_WOLVES, Scope, Study
+from analytics.metrics.study import Scope, Study
 from analytics.metrics.sums import Figure, Sums, share, sums_of
 from analytics.results import NOBODY, ResultRow, group_text
 from wolfbus.game.roles import TABLE_ROLES, team_of

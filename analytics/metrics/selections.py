@@ -14,7 +14,7 @@ import polars as pl
 from analytics import Result
 from analytics.metrics.games import LENGTHS, WITH_WOLVES
 from analytics.metrics.statements import SOURCES
-from analytics.metrics.study import WITH_WOLVES, Study
+from analytics.metrics.study import Study
 from analytics.results import EVERYBODY, PAIRS, Observers, Results, group_of
 from analytics.rows.course import NIGHTS
 from analytics.rows.fields import HOW

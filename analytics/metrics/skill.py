@@ -35,7 +35,7 @@ from analytics.metrics.bootstrap import (
 from analytics.metrics.formulas import Array, ratio
 from analytics.metrics.games import WITH_WOLVES
 from analytics.metrics.recalibration import FOLDS, folds_of
-from analytics.metrics.study import WITH_WOLVES, Study, figure_row
+from analytics.metrics.study import Study, figure_row
 from analytics.metrics.sums import sums_of
 from analytics.results import NOBODY, ResultRow, Results
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,16 +18,12 @@ from analytics.metrics.sums import Figure, Sums
 from analytics.results import UNINFORMED, Observers, ResultRow, defined, group_text
 from analytics.rows.fields import HOW
 from analytics.tables import Tables
-from wolfbus.game.roles import TABLE_ROLES, roles_among, team_of
+from wolfbus.game.roles import roles_among
 from wolfbus.game.vocabulary import Role
 
 Made = TypeVar("Made")
 
 CLEAN, REPAIRED, DEFAULTED = HOW
-
-_WOLVES_SIDE: Final = [role for role in roles_among(TABLE_ROLES) if team_of(role) == "werewolves"]
-WITH_WOLVES: Final = pl.col("role").cast(pl.String).is_in(_WOLVES_SIDE)
-"""Whether a seat wins with the Werewolves: they themselves, and roles of other tables that are on their side."""
 
 
 class Study:

@@ -91,19 +91,6 @@ def test_claims_and_votes_are_measured_by_what_a_role_of_another_table_knows(tab
     assert {row["voter"]: row["informed"] for row in of["votes"]} == {"Sam": "false", "Med": "false", "Pos": "false"}
 
 
-def test_who_is_with_the_werewolves_wins_with_them(tmp_path, imported, capsys):
-    source = tmp_path / "table.csv"
-    source.write_text(TABLE, encoding="utf-8")
-    _, (path,) = imported("table", source)
-    capsys.readouterr()
-    assert run(["report", str(path), "--json"]) == 0
-    findings = json.loads(capsys.readouterr().out)
-    wins = {agent: {side: won["n"] for side, won in of["wins"].items()} for agent, of in findings["agents"].items()}
-    assert wins["m1"] == wins["m2"] == {"villagers": 0, "werewolves": 1}
-    assert findings["agents"]["m2"]["wins"]["werewolves"]["value"] == 1.0
-    assert wins["m3"] == {"villagers": 1, "werewolves": 0}
-
-
 @pytest.mark.parametrize("name", files())
 def test_a_report_has_who_won_and_says_why_the_rest_is_undefined(name, file_of, imported, capsys, tmp_path):
     _, (path,) = imported(name.split()[0], file_of(name))
