@@ -68,6 +68,13 @@ def test_columns_stand_below_each_other_however_wide_the_letters_of_names_are(re
     assert len(set(map(cell_len, rows(everything, "Smoothed suspicion of the row")))) == 1
 
 
+def test_statements_in_letters_of_double_width_are_wrapped_at_a_hundred_columns(replay: Replay):
+    said = replay("hostile", "--as", HOSTILE_NAMES[0]).out.split("Transcript", 1)[1].splitlines()
+    wide = [line for line in said if "漢字漢字" in line]
+    assert len(wide) > 10
+    assert max(map(cell_len, wide)) <= 100
+
+
 def test_nothing_in_a_name_or_a_statement_is_taken_for_markup():
     text = "\n".join(line for until in range(50, len(hostile("1")), 50) for line in drawn(hostile("1")[:until]))
     assert "[red]Ada[b]" in text

@@ -38,6 +38,8 @@ WIDTH: Final = 100
 
 TEXT_SHOWN: Final = 4000
 """Characters of one statement, reason or thought that a page shows; the record has all of them."""
+_FILLER: Final = "\0"
+"""In no text that can be printed."""
 
 
 def state_page(standing: Standing) -> str:
@@ -331,4 +333,7 @@ def _thought(thought: str | None, indent: int) -> list[str]:
 def _wrapped(text: str, indent: int) -> list[str]:
     """Return a paragraph as lines; none for no text."""
     margin = " " * indent
-    return textwrap.wrap(text, WIDTH, initial_indent=margin, subsequent_indent=margin)
+    # a letter of double width stands for two, which may be parted at the end of a line
+    filled = "".join(letter + _FILLER * (columns_of(letter) - 1) for letter in text)
+    lines = textwrap.wrap(filled, WIDTH - (_FILLER in filled), initial_indent=margin, subsequent_indent=margin)
+    return [line.replace(_FILLER, "") for line in lines]
