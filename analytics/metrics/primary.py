@@ -378,8 +378,9 @@ def metrics_by_block(
             rows[name] = {**about, "value": defined(value), "difference": difference.estimate()}
             if not isnan(lift):
                 n = count(units.by_unit)[:, place]
-                parts = (study.blocks - 1) * (lift - without[name]) + lift * n * (n > 0).sum() / n.sum()
-                parts = np.where(n > 0, parts, 0.0)
+                # blocks without anything of it are not there for the jackknife, either
+                with_it = int((n > 0).sum())
+                parts = np.where(n > 0, (with_it - 1) * (lift - without[name]) + lift * n * with_it / n.sum(), 0.0)
                 # where all rests on one block, there is nothing without it
                 if not np.isnan(parts).any() and (parts != 0).any():
                     by_block[name] = parts

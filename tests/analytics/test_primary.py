@@ -94,6 +94,21 @@ def test_games_that_have_nothing_of_a_metric_do_not_make_up_for_those_that_are_t
     assert verdict(7) == ("few", 2 / 2**7)
 
 
+def test_games_that_have_nothing_of_a_metric_do_not_make_it_less_sure_either():
+    columns = simulate(draw_agents(3, 1), 12, 1)
+    role = np.where(np.random.default_rng(1).random(len(columns.votes["game"])) < 0.45, "Werewolf", "Villager")
+    votes = {**columns.votes, "target_role": np.array([ROLES.index(name) for name in role])}
+
+    def p_value(games: int, blank: int) -> float:
+        kept = {name: column[votes["game"] < games] for name, column in votes.items()}
+        some = replace(simulate(draw_agents(3, 1), games + blank, 1), votes=kept)
+        return measured("primary", some, ["vote_hit_lift"])["metrics"]["vote_hit_lift"]["p"]
+
+    alone = p_value(8, 0)
+    assert 0.02 < alone < 0.3
+    assert p_value(8, 4) == pytest.approx(alone)
+
+
 @pytest.mark.parametrize(
     ("declared", "judged_by"),
     [
