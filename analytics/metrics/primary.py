@@ -28,7 +28,7 @@ from analytics.metrics.abilities import DETECTION, ability_lead, ranked
 from analytics.metrics.bootstrap import SEED, TELLING, UNDEFINED_SHARE, draws_of
 from analytics.metrics.formulas import Array
 from analytics.metrics.headlines import HEADLINES, Headline, by_sums, varied
-from analytics.metrics.study import Scope, Study, Units, figure_row, tells
+from analytics.metrics.study import Scope, Study, Units, counted_units, figure_row, tells
 from analytics.results import UNINFORMED, defined
 from wolfbus.errors import ConfigError
 
@@ -264,7 +264,8 @@ def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = Fa
         declared: whether the study declared them.
     """
     flips = Rearrangements(study.blocks)
-    rows, parts, telling = metrics_by_block(study, [HEADLINES[name] for name in names if name in HEADLINES])
+    rows, parts, tell = metrics_by_block(study, [HEADLINES[name] for name in names if name in HEADLINES])
+    telling = {name: int(counted_units(by_block.sum(axis=1))) for name, by_block in tell.items()}
     tested = {name: of_flips(flips, by_block) for name, by_block in parts.items()}
     for name in names:
         if name in LEADS:
@@ -346,14 +347,15 @@ def of_flips(flips: Rearrangements, parts: Array) -> Array:
 
 def metrics_by_block(
     study: Study, chosen: Sequence[Headline]
-) -> tuple[dict[str, Result], dict[str, Array], dict[str, int]]:
+) -> tuple[dict[str, Result], dict[str, Array], dict[str, Array]]:
     """Return what is told of each metric; what each block adds to its difference from its baseline, where that can be
-    tested: parts whose mean is the difference; and how many blocks tell of it.
+    tested: parts whose mean over the blocks that tell of it is the difference, 0 of others; and which blocks those are,
+    then which have each side of it (`Units.telling`).
     """
     scope, draws = Scope(study, UNINFORMED), draws_of(study.blocks)
     rows: dict[str, Result] = {}
     by_block: dict[str, Array] = {}
-    telling: dict[str, int] = {}
+    telling: dict[str, Array] = {}
 
     def lifts(vary: Callable[[Array], Array]) -> dict[str, Array]:
         by_name = varied(chosen, scope, study.block, study.blocks, vary)
@@ -371,7 +373,8 @@ def metrics_by_block(
             baseline = None if figure.baseline is None else defined(figure.baseline(total)[place])
             lift = float("nan") if baseline is None else value - baseline
             reason = figure.reason if isnan(value) else _UNTESTED
-            telling[name] = blocks = int(units.nonempty(figure)[place])
+            telling[name] = units.telling(figure)[:, :, place]
+            blocks = int(units.nonempty(figure)[place])
             interval = draws.interval(drawn[name], blocks) if name in drawn else None
             difference = figure_row(name, UNINFORMED, lift, interval, round(float(count(total)[place])), reason)
             about = described(headline, baseline)

@@ -213,13 +213,26 @@ class Units:
         moved: Array = np.clip(values + (exact - figure.value(self._coarse)), figure.lowest, 1)
         return np.where(np.isnan(exact), values, moved)
 
-    def nonempty(self, figure: Figure) -> Array:
-        """Return by group the number of units that tell anything of a figure: of what it is undefined without, where
-        that is too rare for an interval.
+    def telling(self, figure: Figure) -> Array:
+        """Return whether each unit tells anything of a figure, then whether it has each side of what the figure is
+        undefined without; by that, unit and group.
         """
-        counts, *sides = ((part(self.by_unit) > 0).sum(axis=0) for part in (tells(figure), *figure.sides))
-        rarest: Array = np.min([counts, *sides], axis=0)
-        return np.where(rarest < FEWEST_BLOCKS, rarest, counts)
+        return np.array([part(self.by_unit) > 0 for part in (tells(figure), *figure.sides)])
+
+    def nonempty(self, figure: Figure) -> Array:
+        """Return by group the number of units that tell anything of a figure; see `counted_units`."""
+        return counted_units(self.telling(figure).sum(axis=1))
+
+
+def counted_units(telling: Array) -> Array:
+    """Return the number of units that tell of a figure: of what it is undefined without, where that is too rare for an
+    interval.
+
+    Args:
+        telling: how many tell anything of it, then how many have each side of it.
+    """
+    rarest: Array = telling.min(axis=0)
+    return np.where(rarest < FEWEST_BLOCKS, rarest, telling[0])
 
 
 def tells(figure: Figure) -> Formula:

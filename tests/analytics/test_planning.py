@@ -1,6 +1,7 @@
 """How many games a study needs: against the textbook where it applies, and the verdict rule where it does not."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ def pilot(metrics: int = 1) -> Pilot:
     """200 blocks of a game that differ as normal numbers do, with mean 0 and standard deviation 1."""
     drawn = np.random.default_rng(5).standard_normal((metrics, 200))
     deviations = drawn - drawn.mean(axis=1, keepdims=True)
-    return Pilot("auc", "probability", deviations / deviations.std(axis=1, keepdims=True), 1.0)
+    return Pilot("auc", "probability", deviations / deviations.std(axis=1, keepdims=True), 1.0, np.ones((1, 200), bool))
 
 
 @cache
@@ -51,8 +52,33 @@ def test_no_difference_is_hardly_ever_stated():
     assert pilot(6).power(40, 1e-9) < 0.03
 
 
+def test_a_difference_is_stated_where_eight_blocks_tell_of_it_as_a_report_states_it():
+    half = replace(pilot(), telling=np.arange(200)[None, :] % 2 == 0)
+    half.deviations[:, 1::2] = 0
+    # of 8 blocks eight tell in one study of 256, of 16 in six of ten
+    assert half.power(8, 100.0) < 0.02
+    assert 0.5 < half.power(16, 100.0) < 0.7
+    assert half.smallest(16) is None
+    blocks = min(blocks for blocks, power in half.curve(0.4) if power >= 0.8)
+    assert blocks == pytest.approx(2 * needed(0.4), rel=0.2)
+
+
+def test_a_side_that_is_too_rare_for_an_interval_leaves_nothing_to_state():
+    rare = replace(pilot(), telling=np.stack([np.ones(200, bool), np.arange(200) % 20 == 0]))
+    assert rare.power(40, 100.0) < 0.1
+    assert rare.power(200, 100.0) > 0.9
+
+
+def test_a_pilot_in_which_fewer_than_eight_blocks_tell_of_a_metric_is_refused(monkeypatch):
+    parts = np.where(np.arange(16) < 7, np.linspace(0.2, 0.4, 16), 0)
+    told = {}, {"auc": parts}, {"auc": parts[None, :] > 0}
+    monkeypatch.setattr(planning, "metrics_by_block", lambda _study, _chosen: told)
+    with pytest.raises(ConfigError, match="7 blocks of games tell of it; 8 do"):
+        planning.pilot_of(SimpleNamespace(blocks=16, games=16), "auc", [])
+
+
 def test_a_pilot_whose_blocks_are_all_alike_is_refused(monkeypatch):
-    alike = {}, {"auc": np.full(16, 0.3)}, {"auc": 16}
+    alike = {}, {"auc": np.full(16, 0.3)}, {"auc": np.ones((1, 16), bool)}
     monkeypatch.setattr(planning, "metrics_by_block", lambda _study, _chosen: alike)
     with pytest.raises(ConfigError, match="all its blocks are alike"):
         planning.pilot_of(SimpleNamespace(blocks=16, games=16), "auc", [])
