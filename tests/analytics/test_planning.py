@@ -1,6 +1,7 @@
 """How many games a study needs: against the textbook where it applies, and the verdict rule where it does not."""
 
 import json
+import shutil
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
@@ -110,3 +111,14 @@ def test_what_cannot_be_planned_is_one_line(folder, words, fault):
     said = wolfbus(folder, "plan", "--from", "pilot", *words.split())
     assert said.code == 2
     assert fault in said.err.splitlines()[-1]
+
+
+def test_a_pilot_that_lacks_a_record_is_planned_from_and_exits_as_a_report_of_it_does(folder, tmp_path):
+    shutil.copytree(folder / "pilot", tmp_path / "pilot")
+    lost = min((tmp_path / "pilot" / "records").glob("*.ndjson"))
+    lost.unlink()
+    said = wolfbus(tmp_path, "plan", "--from", "pilot", "--metric", "vote_hit_lift", "--games", "40")
+    assert said.code == wolfbus(tmp_path, "report", "pilot", "--json").code == 1
+    assert "in 80% of studies" in said.out
+    assert f"{lost.name}: missing" in said.err
+    assert said.err.splitlines()[-1] == "wolfbus: something is wrong with 1 file"

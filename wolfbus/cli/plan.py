@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from wolfbus.cli.measuring import criteria_of, read_games
+from wolfbus.cli import FAILED
+from wolfbus.cli.measuring import criteria_of, print_problem_count, read_games
 from wolfbus.cli.options import PATH, Share, json_option
 from wolfbus.errors import ConfigError
 from wolfbus.files.formats import in_unit, quantity
@@ -26,7 +27,8 @@ def plan(pilot: str, metric: str, difference: float | None, games: int | None, p
 
     Studies are drawn from the pilot's blocks of games, their variance taken at its upper 80 % bound, and judged as
     `wolfbus report` does: with all primary metrics together, adjusted p below .02, interval without 0. A study from
-    scripts says nothing of how much games of models vary: let the pilot be of what is to be studied.
+    scripts says nothing of how much games of models vary: let the pilot be of what is to be studied. It
+    exits 1 if something is wrong with a file.
     """
     if (difference is None) == (games is None):
         raise ConfigError("give --difference D or --games N")
@@ -63,4 +65,5 @@ def plan(pilot: str, metric: str, difference: float | None, games: int | None, p
         apart = in_unit(difference, planned.unit)
         lines.append(f"{quantity(games or 0, 'game')} state a difference of {apart} in {100 * power:.4g}% of studies")
     click.echo(json.dumps({**result, "games": games, "difference": difference}) if as_json else "\n".join(lines))
-    return 0
+    print_problem_count(gathered.problems)
+    return FAILED if gathered.problems else 0
