@@ -53,6 +53,16 @@ def test_whether_asking_can_have_changed_the_games_is_told(times, said):
     assert said in limits(findings)
 
 
+def test_where_nobody_was_asked_no_sentence_says_that_somebody_was():
+    findings = sample.findings()
+    findings["outcomes"]["assessments"] = {"none": 6}
+    assert "self-label was asked" not in limits(findings)
+    assert "Observers were asked" not in limits(findings)
+    findings["outcomes"]["assessments"] = {"none": 3, "live": 3}
+    assert "self-label was asked" in limits(findings)
+    assert "Observers were asked" in limits(findings)
+
+
 def test_scripts_are_called_no_models_and_models_are_only_names():
     findings = sample.findings(("scripted", "llm:big"))
     read = gathered(sample.games(1, ("scripted", "llm:big")))

@@ -42,8 +42,9 @@ def _lines(findings: Result, context: Context) -> Iterator[str]:
         if (size := smallest_difference(row.get("difference") or {})) is not None
     ]
     yield phrase("limitations/smallest", metrics="; ".join(smallest)) if smallest else phrase("limitations/no_smallest")
-    yield from _labels(findings)
-    yield phrase("limitations/statement_and_role")
+    if set(_times(findings, "assessments")) != {"none"}:
+        yield from _labels(findings)
+        yield phrase("limitations/statement_and_role")
     yield agreement_sentence(findings)
     yield from _prompts_and_models(context)
     yield _reactivity(findings)
