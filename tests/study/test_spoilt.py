@@ -92,6 +92,16 @@ def test_reports_comparisons_and_exports_leave_spoilt_games_out_unless_asked(awa
             assert [row["spoilt"].lower() for row in csv.DictReader(file)] == spoilt
 
 
+def test_commands_that_cannot_count_spoilt_games_say_that_they_leave_them_out(away, tmp_path):
+    _, out = away
+    for words in (
+        ["plan", "--from", str(out), "--metric", "auc", "--games", "9"],
+        ["annotate", str(out), "--agreement"],
+    ):
+        said = command(tmp_path, *words).err
+        assert "1 spoilt game, in which too many answers of a seat are defaults: left out" in said
+
+
 def test_no_command_tells_a_study_hash_before_how_many_answers_are_defaults(away, tmp_path):
     _, out = away
     for words in (

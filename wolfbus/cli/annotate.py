@@ -11,7 +11,14 @@ import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.asking import ask_models, progress, report_answers
-from wolfbus.cli.measuring import cache_option, print_problem_count, print_problems, read_games, workers_option
+from wolfbus.cli.measuring import (
+    cache_option,
+    print_problem_count,
+    print_problems,
+    print_spoilt,
+    read_games,
+    workers_option,
+)
 from wolfbus.cli.options import FILE, checked, config_option, json_option, model_options, read_name, refuse
 from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted
@@ -181,6 +188,7 @@ def _agreement(study: Path, workers: int | None, *, cached: bool, as_json: bool)
     from analytics.gather import Criteria
 
     gathered = read_games([str(study)], Criteria(), workers, cached=cached)
+    print_spoilt(gathered)
 
     from analytics.findings import results_of
     from analytics.metrics.agreement import agreement, agreement_rows

@@ -99,6 +99,13 @@ def print_problem_count(problems: Sequence[FileNote]) -> None:
         click.echo(f"wolfbus: something is wrong with {counted(len(problems), 'file')}", err=True)
 
 
+def print_spoilt(gathered: Gathered) -> None:
+    """Print on stderr how many games are spoilt, for a command that has no option to count them."""
+    if gathered.spoilt:
+        games = counted(len(gathered.spoilt), "spoilt game")
+        click.echo(f"wolfbus: {games}, in which too many answers of a seat are defaults: left out", err=True)
+
+
 def read_games(
     sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool, with_words: int = 0
 ) -> Gathered:
