@@ -32,6 +32,8 @@ COLUMNS: Final = ("row", "before", "speaker", "statement", "deceptive", "kind", 
 CONTEXT: Final = 40
 """Lines of the transcript before a statement that a sheet shows at most."""
 
+_CELL: Final = 32_000
+"""Characters of a cell at most: Excel takes 32,767, and readers of CSV have limits as well."""
 _ANSWERS: Final = {**dict.fromkeys(("yes", "y", "true", "1"), 1.0), **dict.fromkeys(("no", "n", "false", "0"), 0.0)}
 _KINDS: Final = get_args(Deception)
 _SIDES: Final[Mapping[str, Stance]] = {"against": "against", "for": "for"}
@@ -71,7 +73,9 @@ def export(items: Iterable[Passage], sheet: Path, folder: Path) -> int:
         row = sha256_hex(b"sheet", item.id.encode(), item.head.encode(), item.hash.encode())[:10]
         rows[row] = annotation_of(item)
         before = "\n".join(_line(line) for line in item.before[-CONTEXT:])
-        texts = (before, item.statement.words, item.statement.text or "")
+        if len(before) > _CELL:
+            before = f"…{before[-_CELL:]}"
+        texts = (before, item.statement.words, _cut(item.statement.text or ""))
         writer.writerow((f"s-{row}", *map(_plain, texts), "", "", "", ""))
     path = folder / FOLDER / KEY
     with alone(path):
@@ -85,6 +89,11 @@ def export(items: Iterable[Passage], sheet: Path, folder: Path) -> int:
 
 def _line(line: TranscriptLine) -> str:
     return line.words if line.text is None else f"{line.words}: {line.text}"
+
+
+def _cut(text: str) -> str:
+    left = len(text) - _CELL
+    return text if left <= 0 else f"{text[:_CELL]}… ({left:,} more characters in the record)"
 
 
 def _plain(text: str) -> str:

@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from tests.annotate.conftest import Place
 from tests.golden.running import wolfbus
 from tests.llm.tables import tables
 
@@ -205,3 +206,23 @@ def test_no_cell_of_a_sheet_is_run_as_a_formula(tmp_path, monkeypatch):
         cells = [cell for row in csv.reader(file) for cell in row]
     assert any(cell.startswith("'=HYPERLINK") for cell in cells)
     assert not [cell for cell in cells if cell.startswith(("=", "+", "@"))]
+
+
+def test_a_sheet_comes_back_however_much_was_said(tmp_path, monkeypatch):
+    (tmp_path / "endless.py").write_text(
+        "from wolfbus.agent import Agent\n\n\nclass Endless(Agent):\n"
+        "    def speak(self, ask, view):\n        return f'{view.me} goes on ' * 3000\n"
+    )
+    (tmp_path / "g.toml").write_text("debate_turns = 6\nmax_rounds = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    words = "run --games 1 --seed 1 --players endless:Endless*8 --config g.toml --out s --quiet"
+    assert wolfbus(tmp_path, *words.split()).code == 0
+    place = Place(tmp_path)
+    assert wolfbus(tmp_path, "annotate", "s", "--export", "sheet.csv").code == 0
+    rows = rows_of(place)
+    # what a cell of a spreadsheet takes
+    assert max(len(cell) for row in rows for cell in row.values()) <= 32_767
+    assert all(row["statement"].endswith(" more characters in the record)") for row in rows)
+    save(place, filled(place, rows, deceptive=lambda _: "no"))
+    said = wolfbus(tmp_path, "annotate", "s", "--import", "filled.csv", "--rater", "anna", "--json")
+    assert (said.code, json.loads(said.out)["new"]) == (0, len(rows))
