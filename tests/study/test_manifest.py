@@ -99,6 +99,19 @@ def test_a_disk_that_is_full_is_told_with_what_could_not_be_written(tmp_path, fu
     assert f"wolfbus: {words.format(out=out)}" in done.stderr
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_journal_that_leads_out_of_the_folder_is_refused_and_nothing_is_written_there(copy, tmp_path, there):
+    mine = tmp_path / "mine"
+    if there:
+        mine.write_text("kept")
+    (copy / "journal.jsonl").unlink()
+    (copy / "journal.jsonl").symlink_to(mine)
+    next((copy / "records").iterdir()).unlink()
+    done = run_here("--resume", "--out", copy, code=2)
+    assert done.stderr.startswith(f"wolfbus: {copy}/journal.jsonl: is a link")
+    assert (mine.read_text() if mine.exists() else None) == ("kept" if there else None)
+
+
 def test_lines_of_a_journal_that_say_nothing_are_passed_over_and_the_last_that_says_something_counts(copy):
     before, path = manifest(copy), copy / "journal.jsonl"
     game = before["games"][0]["game"]

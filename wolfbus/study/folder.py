@@ -46,6 +46,10 @@ class StudyFolder(Closable):
     def __init__(self, path: Path) -> None:
         self.path = path
         self._journal: int | None = None
+        journal = path / JOURNAL
+        if journal.is_symlink() and (journal.is_file() or not journal.exists()):
+            # the folder may be somebody else's, and what is noted would be added to any file of this user's
+            raise ConfigError(f"{journal}: is a link; a study's journal is a file of its folder")
         try:
             self.records.mkdir(parents=True, exist_ok=True)
             self._lock = self._wait_for_lock()
