@@ -111,6 +111,25 @@ def test_a_record_whose_last_line_is_torn_is_cut_and_gone_on_with(study, out, as
     assert not (out / "aside").exists()
 
 
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        "[" * 100_000,
+        '{"at": 1, "id": "1-1", "type": "reply", "sender": {}, "game": "g", "message": {"v": 1}}',
+        '{"at": 1, "id": 1, "type": "reply", "sender": "house", "game": "g", "message": {"v": 1}}',
+    ],
+)
+def test_what_no_player_has_said_is_left_out_with_what_stands_behind_it(study, out, asked, gate, digests, spoilt):
+    process = begin_and_stand_still(study, out, asked, gate)
+    process.kill()
+    process.communicate()
+    for path in (out / "said").iterdir():
+        path.write_text(f"{spoilt}\n{path.read_text()}")
+    gate.touch()
+    run_here("--resume", "--out", out, code=0)
+    assert {game["game"]: game["digest"] for game in manifest(out)["games"]} == digests
+
+
 @pytest.mark.parametrize(("number", "ended"), [(signal.SIGKILL, 1), (signal.SIGTERM, 2)])
 def test_a_process_of_a_run_that_somebody_ends_leaves_its_game_to_another(
     study, out, asked, digests, gate, number, ended

@@ -26,7 +26,7 @@ from wolfbus.files.whole_file import write_all, write_whole
 from wolfbus.messages.codec import pack, unpack
 from wolfbus.messages.events import Answered, Opened
 from wolfbus.record.line import Recorded, seal
-from wolfbus.record.reader import open_lines, read_record
+from wolfbus.record.reader import open_buffered, open_lines, read_record
 from wolfbus.record.writer import RecordFile
 from wolfbus.study.said import said_path
 
@@ -176,13 +176,16 @@ class SaidFile:
 def read_said(record: Path) -> list[tuple[float, Entry]]:
     """Return what was said in a game, each message with the Unix time at which it came; nothing if none was kept.
 
-    A line that was cut off, and what comes behind it, are left out.
+    A line that was cut off or holds no message, and what comes behind it, are left out.
     """
     messages = []
     for _, line in _said_lines(record):
         try:
             value = json.loads(line)
-            entry = Entry(pack(value["message"]), value["type"], value["sender"], value["game"], 0, value["id"])
+            sort, sender, game, name = words = [value[member] for member in ("type", "sender", "game", "id")]
+            if not all(isinstance(word, str) for word in words):
+                break
+            entry = Entry(pack(value["message"]), sort, sender, game, 0, name)
             messages.append((float(value["at"]), entry))
         except (ValueError, KeyError, TypeError, OverflowError):
             break
@@ -192,12 +195,13 @@ def read_said(record: Path) -> list[tuple[float, Entry]]:
 def _said_lines(record: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the whole lines of what was said in a game, each with the id of its message."""
     try:
-        with said_path(record).open("rb") as file:
+        # the folder may be somebody else's: a pipe would be waited for, and a line nested as deep as its maker likes
+        with open_buffered(said_path(record)) as file:
             for line in file:
                 if not line.endswith(b"\n"):
                     return
                 yield str(json.loads(line).get("id")), line
-    except (FileNotFoundError, ValueError, AttributeError):
+    except (FileNotFoundError, ValueError, AttributeError, RecursionError):
         return
 
 
