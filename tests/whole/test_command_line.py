@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ import pytest
 
 from tests.golden.running import wolfbus
 from tests.ops.commands import run
+from tests.study.forged import forge
 from wolfbus.bus import open_bus, streams
 from wolfbus.cli import COMMANDS, GROUPS, cli
 from wolfbus.testing.redis_server import RedisServer
@@ -130,6 +132,23 @@ def test_a_folder_or_record_that_may_not_be_read_is_named_with_the_remedy(tmp_pa
     assert (result.code, len(result.err.splitlines())) == (2, 1), result.err
     assert result.err.startswith(f"wolfbus: {words[0]}: not readable by the user of this process")
     assert result.err.endswith("chmod -R o+rX\n")
+
+
+@pytest.mark.parametrize("words", ["replay kept.ndjson", "replay kept.ndjson --as x", "page kept.ndjson --as x"])
+def test_no_terminal_obeys_the_names_of_a_record_that_is_refused(record, tmp_path, words):
+    shutil.copy(record, tmp_path)
+
+    def rename(event):
+        if event.type != "opened":
+            return event
+        first = event.seats[0].model_copy(update={"name": "\x1b]0;mine\x07\u202e\nwolfbus:"})
+        return event.model_copy(update={"seats": (first, *event.seats[1:])})
+
+    forge(tmp_path / "kept.ndjson", rename)
+    result = wolfbus(tmp_path, *words.split())
+    assert result.code in {1, 2}
+    assert "[U+001B]]0;mine[U+0007][U+202E]" in result.err
+    assert not {"\x1b", "\x07", "\u202e"}.intersection(result.err)
 
 
 def test_a_number_that_is_too_long_for_python_is_text_as_a_seed_and_a_mistake_in_a_file(tmp_path):

@@ -23,6 +23,7 @@ from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError, ModelHalted, RecordError, WolfError, reason_of
 from wolfbus.files.environment import clean_environment
 from wolfbus.files.open_files import allow_many_files
+from wolfbus.files.printable import visible
 from wolfbus.service.signals import end_signals
 
 GROUPS: Final[dict[str, dict[str, str]]] = {
@@ -210,9 +211,12 @@ def _flush_standard_streams(code: int) -> int:
 
 
 def _say(text: str, *, nl: bool = True) -> None:
-    """Print on stderr; where that takes nothing, the exit code alone tells."""
+    """Print on stderr; where that takes nothing, the exit code alone tells.
+
+    It may quote words of a file that somebody else made, and a terminal would obey what stands in them.
+    """
     with contextlib.suppress(OSError):
-        click.echo(masked(text), err=True, nl=nl)
+        click.echo(visible(masked(text), lines=True), err=True, nl=nl)
 
 
 def run(arguments: list[str] | None = None) -> int:

@@ -14,6 +14,7 @@ from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import recompute_options
 from wolfbus.cli.options import PATH, Number, json_option, refuse, shared_bus, stream_name
 from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
+from wolfbus.files.printable import visible
 
 if TYPE_CHECKING:
     from wolfbus.cli.proof import Proof
@@ -132,7 +133,7 @@ def _publish(result: Proof, url: str, house: str) -> None:
 
 def _print_problems(result: Proof) -> None:
     for problem in result.problems:
-        click.echo(f"wolfbus: {result.name}: {problem}", err=True)
+        click.echo(f"wolfbus: {visible(f'{result.name}: {problem}')}", err=True)
 
 
 def _page(result: Proof, until: int | None, seat: str | None) -> str:

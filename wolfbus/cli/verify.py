@@ -13,7 +13,7 @@ from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import criteria_of, print_problems, prove_option, workers_option
 from wolfbus.cli.options import PATH, checked, json_option
 from wolfbus.errors import ConfigError
-from wolfbus.files.printable import counted
+from wolfbus.files.printable import counted, visible
 
 if TYPE_CHECKING:
     from analytics.gather import Gathered
@@ -83,7 +83,7 @@ def verify(
             result["forks"], unlike = forks_unlike([note.path for note in gathered.files], parent)
             fine = fine and not unlike
             for line in unlike:
-                click.echo(f"wolfbus: {line}", err=True)
+                click.echo(f"wolfbus: {visible(line)}", err=True)
     for (_, gathered), result in zip(gathered_sources, results, strict=True):
         print_problems(gathered.problems)
         fine = fine and not gathered.problems and not result["unsealed"] and result["hash"] is not None

@@ -19,7 +19,7 @@ import click
 from wolfbus.cli import FAILED
 from wolfbus.cli.options import FILE, house_name, page_options, refuse, shared_bus
 from wolfbus.errors import ConfigError, RecordError, RulesError, reason_of
-from wolfbus.files.printable import printable, storable
+from wolfbus.files.printable import printable, storable, visible
 from wolfbus.files.whole_file import is_stdout, open_file, write_named, write_whole
 from wolfbus.service.lifecycle import DEFAULT_HOUSE
 from wolfbus.service.signals import end_signals
@@ -394,7 +394,7 @@ def page(source: Path, out: Path | None, word: str, *, prompts: bool, spoiler_fr
     (write_named if out is not None else write_whole)(target, [written])
     click.echo(f"{target}  ({len(written) / 1000:,.0f} kB)", err=is_stdout(target))
     if problem is not None:
-        click.echo(f"wolfbus: {printable(str(source), 400)}: {problem}", err=True)
+        click.echo(f"wolfbus: {printable(str(source), 400)}: {visible(problem)}", err=True)
         return FAILED
     return 0
 
