@@ -8,14 +8,15 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from analytics.fold import GameFold, fold
 from analytics.gather.cache import Basis, BatchResult, SourceBatch, keep, kept_digest, once, recall
@@ -32,6 +33,7 @@ ALONE: Final = 30_000_000
 BATCH: Final = 24_000_000
 """Bytes of the files that a worker is given at a time."""
 
+_SAFE: Final = "PYTHONSAFEPATH"
 _COLLECT: Final = (50_000, 20, 20)
 
 
@@ -205,6 +207,39 @@ def _end(_number: int, _frame: object) -> None:
     os._exit(128 + signal.SIGINT)
 
 
+_starting: Final = threading.Lock()
+
+
+@contextmanager
+def _passing_over_the_current_folder() -> Iterator[None]:
+    """Have a Python that is started look for what it imports elsewhere: the folder may be somebody else's. It is given
+    this process's own path later.
+    """
+    with _starting:
+        before = os.environ.get(_SAFE)
+        os.environ[_SAFE] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[_SAFE]
+            else:
+                os.environ[_SAFE] = before
+
+
+class _Process(SpawnProcess):
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:  # noqa: N802 - so it is called there
+        with _passing_over_the_current_folder():
+            return SpawnProcess._Popen(process_obj)  # noqa: SLF001
+
+
+class _Spawning(SpawnContext):
+    """A fork would carry threads' locks along; a fresh interpreter costs a fifth of a second."""
+
+    Process = _Process
+
+
 @contextmanager
 def processes(count: int) -> Iterator[ProcessPoolExecutor]:
     """Have work done in processes of its own; Ctrl-C ends them without a word, for this one says it.
@@ -212,8 +247,8 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
     Raises:
         WolfError: one of them was killed.
     """
-    # a fork would carry threads' locks along; a fresh interpreter costs a fifth of a second
-    pool = ProcessPoolExecutor(count, get_context("spawn"), signal.signal, (signal.SIGINT, _end))
+    with _passing_over_the_current_folder():
+        pool = ProcessPoolExecutor(count, _Spawning(), signal.signal, (signal.SIGINT, _end))
     try:
         with pool:
             yield pool

@@ -22,7 +22,7 @@ from typing import Any, Final
 from wolfbus.errors import ConfigError, not_installed
 from wolfbus.files.formats import first_of
 from wolfbus.files.printable import printable
-from wolfbus.service.child import end_child, start_child
+from wolfbus.service.child import end_child, module_words, start_child
 
 CONTEXT: Final = 8192
 """Tokens of prompt and reply at most, of each request that is answered at a time."""
@@ -127,7 +127,7 @@ def serving(path: Path, slots: int, log: Path) -> Iterator[str]:
     if find_spec(PACKAGE) is None:
         raise not_installed(PACKAGE, "local")
     log.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", __spec__.name, str(path), "--slots", str(slots), "--until-input-ends"]
+    command = module_words(__spec__.name, str(path), "--slots", str(slots), "--until-input-ends")
     with log.open("wb") as output:
         server = start_child(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, text=True)
     with server:

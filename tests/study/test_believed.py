@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import threading
 
 import msgpack
@@ -497,6 +498,30 @@ def test_a_folder_that_was_handed_over_runs_and_asks_nothing_without_leave(brain
     if not brain.startswith("llm:"):
         run_here("--resume", "--out", out, "--games", "2", "--trust")
         assert (tmp_path / "RAN").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "module"),
+    [
+        ("run --resume --out . --games 8 --workers 2 --quiet", "random"),
+        ("report . --no-cache --workers 2", "multiprocessing"),
+    ],
+)
+def test_no_file_of_a_folder_that_one_is_in_stands_for_a_module(words, module, tmp_path):
+    out, script = tmp_path / "out", tmp_path / "bin" / "wolfbus"
+    (tmp_path / "study.toml").write_text(f'games = 4\nseed = 5\nplayers = "scripted"\n{SHORT}')
+    run_here(tmp_path / "study.toml", "--out", out, code=0)
+    (out / f"{module}.py").write_text("from pathlib import Path\nPath('RAN').touch()\nraise ImportError\n")
+    # as pip installs it, with its own folder before all others; records are read by several processes
+    script.parent.mkdir()
+    script.write_text(
+        "import analytics.gather\nfrom wolfbus.cli import main\n"
+        "if __name__ == '__main__':\n    analytics.gather.BATCH = 1\n    main()\n"
+    )
+    command = [sys.executable, script, *words.split()]
+    done = subprocess.run(command, cwd=out, env=ENVIRONMENT, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not (out / "RAN").exists()
 
 
 def test_a_folder_of_ones_own_goes_on_without_a_question_wherever_it_is_moved(tmp_path):

@@ -158,7 +158,9 @@ def main(arguments: list[str] | None = None) -> None:
     """
     if sys.flags.optimize > 1:
         # help and schema are made of docstrings, which Python leaves out then
-        words = [sys.executable, "-m", "wolfbus", *(sys.argv[1:] if arguments is None else arguments)]
+        from wolfbus.service.child import module_words
+
+        words = module_words("wolfbus", *(sys.argv[1:] if arguments is None else arguments))
         os.execve(sys.executable, words, {**os.environ, "PYTHONOPTIMIZE": "1"})  # noqa: S606 - no shell is wanted
     _reopen_standard_streams()
     if sys.stdout is None:

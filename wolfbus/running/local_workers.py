@@ -10,7 +10,6 @@ import logging
 import os
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +19,7 @@ from wolfbus.game.vocabulary import SCRIPTS
 from wolfbus.running.agenda_executor import AgendaExecutor
 from wolfbus.running.child_worker import AGENDA, ChildSettings
 from wolfbus.running.results import failed_result
-from wolfbus.service.child import end_child, start_child
+from wolfbus.service.child import end_child, module_words, start_child
 from wolfbus.service.redis import LocalRedis, server_program
 from wolfbus.study.agenda import FinishedGame
 from wolfbus.study.journal import CallsSoFar, GameResult, Spent
@@ -244,7 +243,7 @@ class _WorkerProcess:
         self._ready: queue.Queue[str | None] = queue.Queue()
         self.calls = CallsSoFar()
         self._process = start_child(
-            [sys.executable, "-m", "wolfbus", "worker", "--child"],
+            module_words("wolfbus", "worker", "--child"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=(lock_fd,),

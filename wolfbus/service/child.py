@@ -19,6 +19,16 @@ def bound(words: Sequence[str]) -> list[str]:
     return [sys.executable, "-I", "-S", _LAUNCH, str(os.getpid()), *words]
 
 
+def module_words(module: str, *words: str) -> list[str]:
+    """Return the words that run a module of ours in a process of its own.
+
+    Python would look for all that it imports in the current folder first, which may have been handed over by somebody
+    else. It does so only where this process does, too.
+    """
+    looks_here = sys.path[:1] in ([""], [str(Path.cwd())])
+    return [sys.executable, *([] if looks_here else ["-P"]), "-m", module, *words]
+
+
 def start_child(words: Sequence[str], **settings: Any) -> subprocess.Popen[Any]:
     """Start a program, without a shell, in a session of its own.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from wolfbus.bus.protocol import Bus
 from wolfbus.bus.url import PATIENCE_S, shown_url, with_patience
 from wolfbus.errors import WolfError
 from wolfbus.files.printable import printable
+from wolfbus.service.child import module_words
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.supervisor import Program
 
@@ -83,7 +83,7 @@ class HousePlan:
         if name == MODERATOR and self.seed is not None:
             environment["WOLFBUS_MODERATOR_SEED"] = self.seed
         named = words if leads else (*words, "--name", name)
-        return Program(name, (sys.executable, "-m", "wolfbus", *named), environment, is_leader=leads, muted=leads)
+        return Program(name, tuple(module_words("wolfbus", *named)), environment, is_leader=leads, muted=leads)
 
     def invitation(self) -> list[str]:
         """Return the lines that tell how to take the open seats, and how to give a password."""
