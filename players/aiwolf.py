@@ -16,8 +16,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
+from players.llm.keys import is_local
 from wolfbus import __version__
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.answer import worth_until
@@ -33,8 +35,10 @@ from wolfbus.messages.content import Ballot, Choice, Proposal, Speech
 from wolfbus.messages.events import Inspection
 from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.service.lifecycle import Stopping
+from wolfbus.stage.answers import Guard, RequestRefused
 
 if TYPE_CHECKING:
+    from websockets.http11 import Request, Response
     from websockets.sync.server import Server, ServerConnection
 
 logger = logging.getLogger(__name__)
@@ -339,6 +343,20 @@ def _from_agents(view: SeatView, text: str) -> str:
     return _AGENT.sub(name, text)
 
 
+def _refuse_pages(host: str, connection: ServerConnection, request: Request) -> Response | None:
+    """Refuse a page of a website that somebody visits: browsers let each of them connect to this machine."""
+    asked = request.headers.get("Host", "")
+    # elsewhere whoever reaches the port is a client, by whatever name it knows this machine
+    names = () if is_local(f"http://{host}") else (asked.rpartition(":")[0] or asked,)
+    try:
+        Guard(host, names).check("GET", request.headers)
+    except RequestRefused as refused:
+        return connection.respond(
+            HTTPStatus(refused.status), "a page of another site asks; only clients of AIWolf may\n"
+        )
+    return None
+
+
 class Gateway:
     """Takes clients, and brings each into a house as an agent of its own, for one game.
 
@@ -363,7 +381,13 @@ class Gateway:
         logging.getLogger("websockets").setLevel(logging.WARNING)
         self._url, self._house, self._grace_s = url, house, grace_s
         self._serve: Callable[[], Server] = partial(
-            serve, self._handle, host, port, max_size=_LONGEST, compression=None
+            serve,
+            self._handle,
+            host,
+            port,
+            max_size=_LONGEST,
+            compression=None,
+            process_request=partial(_refuse_pages, host),
         )
         self._sessions: dict[Stopping, threading.Thread] = {}
 

@@ -2,6 +2,7 @@
 
 import json
 import queue
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from wolfbus.messages.requests import Public
 from wolfbus.service.lifecycle import Stopping
 
 pytest.importorskip("websockets", reason='no websockets: pip install "wolfbus[aiwolf]"')
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from players.aiwolf import AiwolfBrain, Gateway
@@ -183,3 +184,27 @@ def test_a_gateway_without_its_package_says_how_to_install_it(tmp_path, monkeypa
 def test_a_port_that_is_taken_is_one_line(port, redis_url, tmp_path):
     done = wolfbus(tmp_path, "gateway", "aiwolf", "--bus", redis_url, "--port", str(port))
     assert (done.code, done.err.splitlines()[-1][:53]) == (2, "wolfbus: clients cannot be taken: address already in ")
+
+
+@pytest.mark.parametrize(
+    ("name", "origin", "taken"),
+    [
+        ("127.0.0.1", None, True),
+        ("localhost", None, True),
+        # as websocket-client sends it
+        ("127.0.0.1", "http://127.0.0.1:{port}", True),
+        ("127.0.0.1", "https://elsewhere.example", False),
+        ("127.0.0.1", "null", False),
+        # a site that calls itself by this machine's address
+        ("elsewhere.example", "http://elsewhere.example:{port}", False),
+    ],
+)
+def test_no_page_of_a_website_takes_a_seat(port, name, origin, taken):
+    place, origin = f"ws://{name}:{port}/ws", origin and origin.format(port=port)
+    with socket.create_connection(("127.0.0.1", port)) as asked:
+        if not taken:
+            with pytest.raises(InvalidStatus, match="403"):
+                connect(place, sock=asked, origin=origin, proxy=None)
+            return
+        with connect(place, sock=asked, origin=origin, proxy=None) as connection:
+            assert json.loads(connection.recv(timeout=PATIENCE_S))["request"] == "NAME"
