@@ -345,9 +345,9 @@ def _from_agents(view: SeatView, text: str) -> str:
 
 def _refuse_pages(host: str, connection: ServerConnection, request: Request) -> Response | None:
     """Refuse a page of a website that somebody visits: browsers let each of them connect to this machine."""
-    asked = request.headers.get("Host", "")
+    host_asked = request.headers.get("Host", "")
     # elsewhere whoever reaches the port is a client, by whatever name it knows this machine
-    names = () if is_local(f"http://{host}") else (asked.rpartition(":")[0] or asked,)
+    names = () if is_local(f"http://{host}") else (host_asked.rpartition(":")[0] or host_asked,)
     try:
         Guard(host, names).check("GET", request.headers)
     except RequestRefused as refused:
