@@ -8,6 +8,7 @@ import tomli_w
 
 import wolfbus
 from tests.proving import prove
+from tests.study.forged import forge
 from wolfbus.cli import run
 from wolfbus.errors import ConfigError
 
@@ -153,6 +154,25 @@ def test_what_a_study_that_was_handed_over_names_is_not_run_without_leave(parent
     assert "it imports tests.forks.brains:Knows, and was not begun by you" in told
     assert "Shrugs" not in told
     assert not (tmp_path / "forks").exists()
+
+
+def test_a_record_of_a_handed_over_study_has_nobody_play_whom_the_study_does_not_name(tmp_path):
+    parents = wolfbus.run_study(SHORT, players="scripted", games=4, seed=1, out=tmp_path / "parents", workers=1)
+    chosen = wolfbus.forks_of(parents.folder, lies=1, times=1, arms=["redraw"])
+    program = f"exec:touch {tmp_path / 'RAN'}"
+
+    def seat_program(event):
+        if event.type != "opened":
+            return event
+        seats = tuple(seat.model_copy(update={"brain": program}) for seat in event.seats)
+        return event.model_copy(update={"seats": seats})
+
+    for record in parents.records:
+        forge(record, seat_program)
+    forks = wolfbus.run_study(chosen, out=tmp_path / "forks", workers=1)
+    assert forks.failed == forks.games == 3
+    assert all(f"its study notes other players than the record has: {program}" in why for _, why in forks.errors)
+    assert not (tmp_path / "RAN").exists()
 
 
 def test_forks_are_played_by_no_house_and_no_worker_of_an_agenda(parents, tmp_path, capsys):

@@ -340,7 +340,9 @@ class AgendaWorker:
             self._forks = ForkMaker(self._brain_context)
         game = claimed.game
         if game.fork is not None:
-            self._forks.make_later(game.fork, game.game, lambda ready: self._news.put(_NewFork(claimed, ready)))
+            self._forks.make_later(
+                game.fork, game.game, game.brains, lambda ready: self._news.put(_NewFork(claimed, ready))
+            )
 
     def _begin_fork(self, claimed: ClaimedGame, ready: ReadyFork | WolfError) -> None:
         if isinstance(ready, WolfError):

@@ -15,7 +15,7 @@ from moderator.engine.forking import ForkPoint, check_parent, find_point
 from players.spec import BrainContext, declined_by, model_name
 from wolfbus.actors.closable import Closable
 from wolfbus.errors import ConfigError, RecordError, WolfError
-from wolfbus.files.printable import counted, error_in_words
+from wolfbus.files.printable import NOTE_SHOWN, counted, error_in_words, printable
 from wolfbus.foreign.log import log_in_words
 from wolfbus.game.config import GIVE_UP, GameConfig
 from wolfbus.messages.content import Speech
@@ -80,18 +80,21 @@ class ForkMaker(Closable):
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._draws.close()
 
-    def make_later(self, order: ForkOrder, game: str, done: Callable[[ReadyFork | WolfError], object]) -> None:
+    def make_later(
+        self, order: ForkOrder, game: str, brains: Sequence[str], done: Callable[[ReadyFork | WolfError], object]
+    ) -> None:
         """Make a fork ready in another thread.
 
         Args:
             order: which.
             game: its id.
+            brains: see `make`.
             done: called from that thread with the fork, or with why it cannot be made.
         """
 
         def make() -> None:
             try:
-                ready: ReadyFork | WolfError = self.make(order, game)
+                ready: ReadyFork | WolfError = self.make(order, game, brains)
             except WolfError as error:
                 ready = error
             except Exception as error:
@@ -101,19 +104,26 @@ class ForkMaker(Closable):
 
         self._threads.submit(make)
 
-    def make(self, order: ForkOrder, game: str) -> ReadyFork:
+    def make(self, order: ForkOrder, game: str, brains: Sequence[str] | None = None) -> ReadyFork:
         """Return a fork up to the end of the step in which its statement is made.
 
         Args:
             order: which.
             game: its id.
+            brains: who may play, in seating order, by the notes of the parent's study; None for whoever its record
+                names.
 
         Raises:
-            ConfigError: the statement cannot be forked, an agent cannot be made here.
+            ConfigError: the statement cannot be forked, an agent cannot be made here, or the record names others.
             WolfError: who is to make the statement can be asked no more.
             RecordError: the parent's record cannot be read, or is not what the rules give.
         """
         point = self._point(order.parent, order.statement)
+        played = [seat.brain for seat in point.opened.seats]
+        if brains is not None and played != list(brains):
+            # leave was asked for those of the study alone; a record may name any program
+            named = printable(", ".join(dict.fromkeys(played)), NOTE_SHOWN)
+            raise ConfigError(f"{order.parent}: its study notes other players than the record has: {named}")
         fork = point.fork(order.arm, order.k)
         if order.arm == "keep":
             speech = point.answer.content
