@@ -18,6 +18,7 @@ from scipy.special import expit, logit
 
 from tests.annotate.conftest import SPY
 from tests.golden.running import Said, wolfbus
+from tests.study.forged import forge
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.testing.model_server import ModelServer
@@ -353,3 +354,23 @@ def test_a_statement_moves_what_it_is_made_to_move_and_asking_again_is_told_besi
     page = wolfbus(folder, "report", "study", "--md", "page.md")
     assert page.code == 0
     assert "What statements do to listeners' beliefs and silent votes" in (folder / "page.md").read_text("utf-8")
+
+
+def test_an_address_that_only_a_record_names_is_asked_nothing(folder, server):
+    for name in ("study.json", "journal.jsonl", ".trusted"):
+        (folder / "study" / name).unlink()
+
+    def elsewhere(event):
+        if event.type != "opened":
+            return event
+        return event.model_copy(
+            update={"seats": tuple(seat.model_copy(update={"brain": f"llm:m@{server.url}"}) for seat in event.seats)}
+        )
+
+    for record in (folder / "study" / "records").iterdir():
+        forge(record, elsewhere)
+    (folder / "none.toml").write_text("")
+    before = server.stats().calls
+    said = ask(folder, config="none.toml")
+    assert (said.code, said.err.splitlines()[-1][:33]) == (2, "wolfbus: study: it asks m at http")
+    assert server.stats().calls == before

@@ -12,6 +12,7 @@ from wolfbus.cli import FAILED
 from wolfbus.cli.asking import ask_models, progress, report_answers
 from wolfbus.cli.measuring import print_problems
 from wolfbus.cli.options import Share, config_option, json_option, model_options, refuse
+from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted, printable
 
 if TYPE_CHECKING:
@@ -72,11 +73,17 @@ def beliefs(
     from analytics.annotations.lines import alone
     from wolfbus.running.believing import BeliefRun, Moments
     from wolfbus.running.brains import load_config
+    from wolfbus.running.trust import addresses_named_by, not_sealed
 
     models = load_config(config_file).models
     run = BeliefRun(study, models, Moments(_AT[at], statements, seed))
     with alone(run.path):
         run.prepare()
+        if named := not_sealed(study, addresses_named_by(run.respondents, models)):
+            raise ConfigError(
+                f"{study}: it {', '.join(named)}, and was not begun by you on this machine; to ask there, have a model "
+                "of --config at that address"
+            )
         print_problems(run.problems)
         if run.unfinished:
             click.echo(f"wolfbus: {counted(run.unfinished, 'game')} not ended: nobody is asked about them", err=True)

@@ -155,6 +155,17 @@ def named_by_record(record: Path, config_file: Path | None) -> list[str]:
     return [printable(line, NOTE_SHOWN * 4) for line in words]
 
 
+def addresses_named_by(brains: Iterable[str], models: Mapping[str, Model]) -> list[str]:
+    """Return, in words, which addresses specs of language models name that no table of this user's does."""
+    from players.llm.settings import model_of
+    from players.spec import MODEL
+
+    own_urls = {None, *(model.endpoint.url for model in models.values())}
+    aliases = (brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL))
+    strange = (alias for alias in aliases if model_of(alias, models).endpoint.url not in own_urls)
+    return [printable(line, NOTE_SHOWN * 4) for alias in strange for line in _named_by_model(alias, models)]
+
+
 def _named_by_brain(brain: str) -> str:
     from players.spec import ADDRESS, COMMAND
 
