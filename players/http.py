@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, TypeAdapter, ValidationError
 
 from players.llm.keys import quiet_client_logs, without_key
-from players.llm.providers.openai import MOST_REDIRECTS, RedirectRefused, target_of
+from players.llm.providers.openai import MOST_REDIRECTS, RedirectRefused, authorities, target_of, trusted_context
 from players.llm.settings import USUAL_PORTS, checked_url, origin_of
 from players.program.protocol import LONGEST, ask_message, failed, read_reply, unusable
 from wolfbus.actors.closable import Closable
@@ -65,10 +66,12 @@ class AddressedAgent(Closable):
 
     Raises:
         ConfigError: it is no address, or a variable of the environment cannot be understood.
+        PlayerError: the authorities to trust cannot be read.
     """
 
     def __init__(self, url: str) -> None:
         self.url = check_address(url)
+        self._trusted = trusted_context(self.url) if urlsplit(self.url).scheme == "https" else None
         self._headers = _headers_for(self.url)
         self._at_once = _read_at_once()
         self._lock = threading.Lock()
@@ -76,7 +79,7 @@ class AddressedAgent(Closable):
         self._client: httpx2.Client | None = None
 
     def reach(self, seconds: float) -> None:
-        """See that somebody listens at the address; nothing is sent.
+        """See that somebody listens at the address, and is who it should be; nothing is asked.
 
         Args:
             seconds: how long this is tried.
@@ -85,11 +88,15 @@ class AddressedAgent(Closable):
             PlayerError: nobody does; one clear line.
         """
         parts = urlsplit(self.url)
-        port = parts.port or USUAL_PORTS[parts.scheme]
+        host, port = parts.hostname or "", parts.port or USUAL_PORTS[parts.scheme]
         patience = Patience(seconds, _PAUSES, begun=True)
         while True:
             try:
-                socket.create_connection((parts.hostname or "", port), timeout=max(patience.left_s(), 1.0)).close()
+                with socket.create_connection((host, port), timeout=max(patience.left_s(), 1.0)) as connection:
+                    if self._trusted is not None:
+                        self._trusted.wrap_socket(connection, server_hostname=host).close()
+            except ssl.SSLError as error:
+                raise PlayerError(f"{self.url}: no secure connection: {error}; {authorities()}") from None
             except OSError as error:
                 if (pause := patience.pause_s()) is None:
                     hint = "start the agent first, or let --no-probe ask nobody before the game"
@@ -176,7 +183,13 @@ class AddressedAgent(Closable):
                 quiet_client_logs()
                 limits = httpx2.Limits(max_connections=self._at_once, max_keepalive_connections=self._at_once)
                 timeout = httpx2.Timeout(None, connect=_CONNECT_S)
-                self._client = httpx2.Client(limits=limits, timeout=timeout, follow_redirects=False, trust_env=False)
+                self._client = httpx2.Client(
+                    limits=limits,
+                    timeout=timeout,
+                    follow_redirects=False,
+                    trust_env=False,
+                    verify=self._trusted or True,
+                )
             return self._client
 
 

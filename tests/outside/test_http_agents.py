@@ -4,6 +4,7 @@ import contextlib
 import json
 import runpy
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -166,6 +167,26 @@ def test_an_address_where_nobody_listens_is_told_before_the_game_and_else_ends_i
             wolfbus.play(f"{url}*4,scripted*4", seed=3, config=config, probe=False)
     why = "30 replies in a row could not be had or read, and none before"
     assert str(ended.value).startswith(f"{url} is given up: {why} (the last: ")
+
+
+def test_an_agent_whose_authority_the_environment_names_plays_and_another_is_told_before_the_game(
+    agents, tls_files, monkeypatch
+):
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*tls_files[:2])
+    agents.server.socket = context.wrap_socket(agents.server.socket, server_side=True)
+    url = agents.url.replace("http:", "https:")
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    with pytest.raises(WolfError, match=f"{url}: no secure connection: .*; SSL_CERT_FILE names a file of authorities"):
+        wolfbus.play(f"{url}*2,scripted*6", seed=7, config=SHORT)
+    monkeypatch.setenv("SSL_CERT_FILE", f"{tls_files[2]}.none")
+    with pytest.raises(WolfError, match=f"{url}: .*none, which cannot be read: no such file"):
+        wolfbus.play(f"{url}*2,scripted*6", seed=7, config=SHORT)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tls_files[2]))
+    game = wolfbus.play(f"{url}*2,scripted*6", seed=7, config=SHORT)
+    assert agents.asks
+    assert outcomes(game) == {"accepted"}
 
 
 def test_an_address_that_holds_a_secret_is_refused_without_showing_it(monkeypatch):

@@ -63,6 +63,7 @@ _IDLE_S: Final = 4.0  # uvicorn, and with it vLLM, closes idle connections after
 _PATH: Final = "/chat/completions"
 _OWN_HEADERS: Final = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
 _VERSION: Final = re.compile(r"/v\d")
+_PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 _AUTHORITIES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 _IN_CONTAINER: Final = (
     "; this is a container, where that host is the container itself: a server on the machine around it is "
@@ -313,7 +314,7 @@ class OpenAIProvider:
         elif any(isinstance(cause, ssl.SSLError) for cause in causes):
             text = redacted(f"no secure connection: {causes[-1]}", *self._secrets)
             if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
-                text += f"; {_authorities()}"
+                text += f"; {authorities()}"
         elif never_connected or (
             names & {"ConnectTimeout"} and not names & {"ServerDisconnectedError", "ClientOSError"}
         ):
@@ -337,7 +338,19 @@ def _proxy_of(url: str) -> str | None:
     return printable(proxy.rpartition("@")[2].removeprefix("http://"), _SHOWN)
 
 
-def _authorities() -> str:
+def trusted_context(url: str) -> ssl.SSLContext:
+    """Return what trusts the authorities that the environment names, else those of the packages; raises PlayerError,
+    which names the URL, where they cannot be read.
+    """
+    import httpx2
+
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        raise PlayerError(f"{url}: {authorities()}, which cannot be read: {reason_of(error)}") from None
+
+
+def authorities() -> str:
     """Return how to say whose certificates are trusted."""
     named = [f"{name} = {value}" for name in _AUTHORITIES if (value := os.environ.get(name))]
     if named:
@@ -381,19 +394,23 @@ def _open(url: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
     timeout = httpx2.Timeout(None, connect=CONNECT_S)
     limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once, keepalive_expiry=_IDLE_S)
     # a redirect would take prompts wherever the server likes: `_response` follows them, where that is allowed
-    try:
-        trusted = httpx2.create_ssl_context()
-    except OSError as error:
-        raise PlayerError(f"{url}: {_authorities()}, which cannot be read: {reason_of(error)}") from None
     # of the environment's proxies, a server on this machine needs none to be usable
-    transport = Bounded(
-        timeout=timeout,
-        limits=limits,
-        follow_redirects=False,
-        verify=trusted,
-        trust_env=not is_local(url),
-        mounts=dict.fromkeys(_LOOPBACK),
-    )
+    try:
+        transport = Bounded(
+            timeout=timeout,
+            limits=limits,
+            follow_redirects=False,
+            verify=trusted_context(url),
+            trust_env=not is_local(url),
+            mounts=dict.fromkeys(_LOOPBACK),
+        )
+    except httpx2.InvalidURL:
+        # what is wrong with it may be of its password
+        names = " or ".join(name for name in os.environ if name.upper() in _PROXIES)
+        raise PlayerError(
+            f"{url}: {names} is no address of a proxy (in a user or password, / ? # @ : % are written "
+            "%2F %3F %23 %40 %3A %25)"
+        ) from None
     # the library insists on a key; each request has its own, or none
     client = AsyncOpenAI(api_key="none", base_url=url, max_retries=0, timeout=timeout, http_client=transport)
     if url != OPENAI_URL:

@@ -71,6 +71,15 @@ def test_hosts_that_the_environment_excepts_are_asked_directly_and_no_proxy_is_n
     assert other.paths == []
 
 
+def test_a_proxy_whose_address_cannot_be_read_is_named_by_its_variable_without_its_password(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://me:pla/nted@proxy:80")
+    error = asking.one(question(Model(model="m", endpoint=Endpoint(url=REMOTE, attempts=1)))).error
+    assert str(error).startswith(f"{REMOTE}: HTTP_PROXY is no address of a proxy")
+    assert "pla" not in str(error)
+
+
 @pytest.fixture
 def secure_server(tls_files: tuple[Path, Path, Path]) -> Iterator[ScriptedServer]:
     server = ScriptedServer(tls_files[:2])
