@@ -141,6 +141,13 @@ def test_where_no_honest_statement_comes_the_fork_is_refused_and_said_so(command
     assert "refused: an honest statement did not come in 3 draws\n" in command(*words)[1]
 
 
+def test_that_a_cassette_makes_copies_of_draws_and_forks_is_told(command, parent, lie, tmp_path):
+    words = ("fork", parent.record, "--at", lie, "--out", tmp_path / "forks", "--trust")
+    line = "wolfbus: from a cassette equal questions get one reply: draws are one draw, forks of an arm may be copies\n"
+    assert line in command(*words, "--cassette", tmp_path / "tape")[2]
+    assert line not in command(*words)[2]
+
+
 def test_language_models_play_forks_and_are_asked_for_the_statement_alone(tmp_path):
     models = {"models": {"mock": {"model": "mock", "endpoint": "here"}}, "endpoints": {"here": {"provider": "mock"}}}
     rules = {"debate_turns": 2, "max_rounds": 1}
