@@ -120,7 +120,8 @@ def test_what_everybody_was_told_no_agent_can_change_but_in_a_copy(moderator, se
     serve(Scribbling)
     moderator.welcome("ann")
     moderator.deliver("ann", catch_up(ask("bid"), ask("speak")))
-    bid, spoke = (moderator.hear("ann", "reply") for _ in range(2))
+    bid = moderator.hear("ann", "reply")
+    spoke = moderator.hear("ann", "reply")
     assert "TypeError: what everybody was told cannot be changed" in bid["note"]
     assert spoke["content"] == {"text": SAID.text}
     told = SeatView("Ada", knowledge=PublicKnowledge().after([SAID]))

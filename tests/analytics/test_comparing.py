@@ -254,7 +254,8 @@ def test_only_primary_metrics_are_adjusted_and_all_else_is_called_exploratory():
 
 
 def test_units_count_that_have_anything_of_a_metric_on_either_side():
-    a, b = (tables_of(game(seed) for seed in seeds) for seeds in (range(8), range(8, 16)))
+    a = tables_of(game(seed) for seed in range(8))
+    b = tables_of(game(seed) for seed in range(8, 16))
     b = replace(b, votes=b.votes.filter(pl.col("game") > 0))
     metrics = compare(a, b, metrics=["vote_hit", "deception_rate"])["metrics"]
     assert {name: row["units"] for name, row in metrics.items()} == {"vote_hit": 7, "deception_rate": 8}

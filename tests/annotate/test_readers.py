@@ -179,10 +179,17 @@ def test_what_a_model_says_that_nobody_can_read_is_told_and_asked_again_next_tim
     assert len(place.lines("double")) == 4
 
 
-@pytest.mark.parametrize(("more", "says"), [
-    ("lambda text: text + ' No: ' + text.replace('0.25', '0.75')", "several JSON objects"),
-    ("lambda text: text.replace('{', '{\"deceptive\": 0.75, ', 1)", "given twice"),
-], ids=["a second answer", "a second member"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        pytest.param(
+            "lambda text: text + ' No: ' + text.replace('0.25', '0.75')", "several JSON objects", id="a second answer"
+        ),
+        pytest.param(
+            "lambda text: text.replace('{', '{\"deceptive\": 0.75, ', 1)", "given twice", id="a second member"
+        ),
+    ],
+)
 def test_a_reader_that_answers_twice_and_differently_has_not_answered(place, more, says):
     module = f"twice{len(more)}"
     (place.folder / f"{module}.py").write_text(SAYS_MORE.replace("MORE", more), "utf-8")

@@ -191,17 +191,22 @@ def test_a_key_of_sheets_that_is_none_is_refused_in_one_line(place, broken, says
         assert f"key.json: no key of sheets: {says}" in line
 
 
-def test_no_cell_of_a_sheet_is_run_as_a_formula(tmp_path, monkeypatch):
-    (tmp_path / "talker.py").write_text(
+def sheet_of_what_all_say(folder, monkeypatch, module, words, turns):
+    """Have agents of a module of their own say the same in a game, and export a sheet of it."""
+    (folder / f"{module}.py").write_text(
         "from wolfbus.agent import Agent\n\n\nclass Talker(Agent):\n"
-        "    def speak(self, ask, view):\n        return '=HYPERLINK(1) says it all'\n"
+        f"    def speak(self, ask, view):\n        return {words}\n"
     )
-    (tmp_path / "g.toml").write_text("debate_turns = 2\nmax_rounds = 1\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    words = "run --games 1 --seed 1 --players talker:Talker*8 --config g.toml --out s --quiet"
-    said = wolfbus(tmp_path, *words.split())
+    (folder / "g.toml").write_text(f"debate_turns = {turns}\nmax_rounds = 1\n")
+    monkeypatch.syspath_prepend(str(folder))
+    run = f"run --games 1 --seed 1 --players {module}:Talker*8 --config g.toml --out s --quiet"
+    said = wolfbus(folder, *run.split())
     assert said.code == 0, said.err
-    assert wolfbus(tmp_path, "annotate", "s", "--export", "sheet.csv").code == 0
+    assert wolfbus(folder, "annotate", "s", "--export", "sheet.csv").code == 0
+
+
+def test_no_cell_of_a_sheet_is_run_as_a_formula(tmp_path, monkeypatch):
+    sheet_of_what_all_say(tmp_path, monkeypatch, "talker", "'=HYPERLINK(1) says it all'", turns=2)
     with (tmp_path / "sheet.csv").open(encoding="utf-8-sig", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert any(cell.startswith("'=HYPERLINK") for cell in cells)
@@ -209,16 +214,8 @@ def test_no_cell_of_a_sheet_is_run_as_a_formula(tmp_path, monkeypatch):
 
 
 def test_a_sheet_comes_back_however_much_was_said(tmp_path, monkeypatch):
-    (tmp_path / "endless.py").write_text(
-        "from wolfbus.agent import Agent\n\n\nclass Endless(Agent):\n"
-        "    def speak(self, ask, view):\n        return f'{view.me} goes on ' * 3000\n"
-    )
-    (tmp_path / "g.toml").write_text("debate_turns = 6\nmax_rounds = 1\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    words = "run --games 1 --seed 1 --players endless:Endless*8 --config g.toml --out s --quiet"
-    assert wolfbus(tmp_path, *words.split()).code == 0
+    sheet_of_what_all_say(tmp_path, monkeypatch, "endless", "f'{view.me} goes on ' * 3000", turns=6)
     place = Place(tmp_path)
-    assert wolfbus(tmp_path, "annotate", "s", "--export", "sheet.csv").code == 0
     rows = rows_of(place)
     # what a cell of a spreadsheet takes
     assert max(len(cell) for row in rows for cell in row.values()) <= 32_767

@@ -387,7 +387,8 @@ def test_what_is_copied_is_copied_on_a_page_of_plain_http_from_another_machine_t
 def test_what_is_switched_on_can_be_told_where_colours_are_the_reader_s_own(watched, stage):
     seen = watched(f"{stage}/g/seven", forced_colors="active")
     looks = "button => [getComputedStyle(button).borderTopColor, getComputedStyle(button).outlineStyle].join()"
-    on, off = (seen.page.get_by_role("button", name=name, exact=True) for name in ("Thoughts", "No spoilers"))
+    on = seen.page.get_by_role("button", name="Thoughts", exact=True)
+    off = seen.page.get_by_role("button", name="No spoilers", exact=True)
     assert on.evaluate(looks) != off.evaluate(looks)
     on.click()
     seen.page.mouse.move(0, 0)
