@@ -20,7 +20,7 @@ from analytics.annotations.lines import SUFFIX, Line, alone, write
 from analytics.rows.annotation import Stance
 from wolfbus.errors import ConfigError, RecordError, first_fault
 from wolfbus.files.canonical import sha256_hex
-from wolfbus.files.printable import counted, printable
+from wolfbus.files.printable import counted, cut, printable
 from wolfbus.files.spreadsheet import spreadsheet_rows
 from wolfbus.files.whole_file import read_text_whole, read_whole, write_whole
 from wolfbus.game.vocabulary import Deception
@@ -75,7 +75,7 @@ def export(items: Iterable[Passage], sheet: Path, folder: Path) -> int:
         before = "\n".join(_line(line) for line in item.before[-CONTEXT:])
         if len(before) > _CELL:
             before = f"…{before[-_CELL:]}"
-        texts = (before, item.statement.words, _cut(item.statement.text or ""))
+        texts = (before, item.statement.words, cut(item.statement.text or "", _CELL))
         writer.writerow((f"s-{row}", *map(_plain, texts), "", "", "", ""))
     path = folder / FOLDER / KEY
     with alone(path):
@@ -89,11 +89,6 @@ def export(items: Iterable[Passage], sheet: Path, folder: Path) -> int:
 
 def _line(line: TranscriptLine) -> str:
     return line.words if line.text is None else f"{line.words}: {line.text}"
-
-
-def _cut(text: str) -> str:
-    left = len(text) - _CELL
-    return text if left <= 0 else f"{text[:_CELL]}… ({left:,} more characters in the record)"
 
 
 def _plain(text: str) -> str:

@@ -13,12 +13,11 @@ import numpy as np
 import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.special import stdtrit
 
 from analytics import Result
 from analytics.compare.written import as_csv, asked_differently, compared_page, render
 from analytics.metrics.agents import seat_rows, seats_of
-from analytics.metrics.bootstrap import ALIKE, Draws
+from analytics.metrics.bootstrap import Draws, mean_interval
 from analytics.metrics.formulas import Array
 from analytics.metrics.headlines import Headline, by_sums, headlines_of
 from analytics.metrics.primary import PERMUTATIONS, PRIMARY, Rearrangements, needed_units
@@ -292,9 +291,7 @@ def across(results: Mapping[str, Result]) -> dict[str, Result]:
             mean = float(np.mean(values))
             sem = float(np.std(values, ddof=1) / np.sqrt(len(values)))
             # levels that all give the same do not show how far one more may be from them
-            if sem > ALIKE:
-                half = float(stdtrit(len(values) - 1, 0.975)) * sem
-                low, high = mean - half, mean + half
+            low, high, _ = mean_interval(mean, sem, len(values), fewest=2)
         rows[name] = {"levels": of_levels, "value": mean, "low": low, "high": high}
     return rows
 

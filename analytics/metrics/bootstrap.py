@@ -43,7 +43,7 @@ ALL_ALIKE: Final = "every draw gives the same"
 UNDEFINED_SHARE: Final = 0.05
 """Share of undefined draws, or rearrangements, above which there is no interval, or p-value."""
 
-ALIKE: Final = 1e-12
+_ALIKE: Final = 1e-12
 """Draws that differ by less are equal: sums of equal numbers may differ in the last bits."""
 _AT_ONCE: Final = 4_000_000
 """Counts turned into floating point at a time: what a product needs stays bounded for any number of blocks."""
@@ -147,7 +147,7 @@ class Draws:
             return Interval(None, None, f"undefined in {len(ordered) - defined} of {len(ordered)} draws")
         if nonempty < FEWEST_BLOCKS:
             return Interval(None, None, FEW_BLOCKS)
-        if float(ordered[defined - 1] - ordered[0]) <= ALIKE:
+        if float(ordered[defined - 1] - ordered[0]) <= _ALIKE:
             return Interval(None, None, ALL_ALIKE)
         tail = tail_of(min(nonempty, self.fewest))
         return Interval(_quantile(ordered, defined, tail), _quantile(ordered, defined, 1 - tail), None)
@@ -174,13 +174,13 @@ def _draws(blocks: int, draws: int) -> Draws:
 # -- of games
 
 
-def mean_interval(mean: float, sem: float | None, n: int) -> Interval:
-    """Return the 95 % interval, by Student's t, of a mean over n games with this standard error; none below five, and
-    none where all games are alike.
+def mean_interval(mean: float, sem: float | None, n: int, fewest: int = FEWEST_BLOCKS) -> Interval:
+    """Return the 95 % interval, by Student's t, of a mean over n games with this standard error; none below the fewest,
+    and none where all games are alike.
     """
-    if n < FEWEST_BLOCKS or sem is None:
+    if n < fewest or sem is None:
         return Interval(None, None, FEW_BLOCKS)
-    if sem <= ALIKE:
+    if sem <= _ALIKE:
         return Interval(None, None, ALL_ALIKE)
     half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * sem
     return Interval(mean - half, mean + half, None)

@@ -374,7 +374,7 @@ def metrics_by_block(
             lift = float("nan") if baseline is None else value - baseline
             reason = figure.reason if isnan(value) else _UNTESTED
             telling[name] = units.telling(figure)[:, :, place]
-            blocks = int(units.nonempty(figure)[place])
+            blocks = int(counted_units(telling[name].sum(axis=1)))
             interval = draws.interval(drawn[name], blocks) if name in drawn else None
             difference = figure_row(name, UNINFORMED, lift, interval, round(float(count(total)[place])), reason)
             about = described(headline, baseline)

@@ -204,12 +204,12 @@ def _results(plan: HousePlan, new: Collection[str]) -> tuple[list[dict[str, Any]
     """Return what analytics has written up of the house: its games, each with its digest, None if it is not whole, and
     the report; nothing of files that are not new. In the folder there may be another house's by now.
     """
-    metrics, report = ((plan.out / name).read_text(encoding="utf-8") if name in new else "" for name in _RESULTS)
-    results = json.loads(metrics or "{}")
+    texts = {name: (plan.out / name).read_text(encoding="utf-8") for name in new}
+    results = json.loads(texts.get("metrics.json") or "{}")
     if results.get("house") != plan.house:
         return [], ""
     games = [{**game, "digest": _digest(Path(game["record"]))} for game in results["records"]]
-    return games, report
+    return games, texts.get("report.txt", "")
 
 
 def _digest(record: Path) -> str | None:

@@ -176,9 +176,13 @@ def visible(text: str, *, lines: bool = False) -> str:
 
 def words(text: str, limit: int, *, lines: bool = False) -> str:
     """Return at most `limit` characters of `text`, all visible, and how many are left out."""
-    beginning = visible(text[:limit], lines=lines)
+    return visible(cut(text, limit), lines=lines)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return at most `limit` characters of `text` as they are, and how many are left out."""
     left = len(text) - limit
-    return beginning if left <= 0 else f"{beginning}… ({left:,} more characters in the record)"
+    return text if left <= 0 else f"{text[:limit]}… ({left:,} more characters in the record)"
 
 
 def _made_safe(text: str, show: Callable[[str, str, str], str]) -> str:

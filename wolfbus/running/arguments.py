@@ -19,8 +19,8 @@ R = TypeVar("R")
 _WIDER: Final[dict[Any, Any]] = {float: Real, int: Integral, Path: str | os.PathLike}
 """What stands in for a type: numbers of other packages, and paths of any kind."""
 
-_SAY_MORE: Final = frozenset({"self", "players"})
-"""Arguments that are looked at where they are understood, and told of in words of their own."""
+_SAYS_MORE: Final = "players"
+"""An argument that is looked at where it is understood, and told of in words of its own."""
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
@@ -30,7 +30,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         hints = get_type_hints(function)
         for name, value in inspect.signature(function).bind(*args, **kwargs).arguments.items():
-            if name not in _SAY_MORE and not _is(value, hints[name]):
+            if name != _SAYS_MORE and not _is(value, hints[name]):
                 kinds = function.__annotations__[name]
                 raise ConfigError(f"{name}: input should be {kinds} (given {type(value).__name__})")
         return function(*args, **kwargs)

@@ -116,7 +116,7 @@ def play(
     brains = loaded.brains(None, expand) if players is None else brains_of(players, loaded.config, expand)
     seed = seed_of(seed)
     # pages and terminals show it on one line; records of before may have any
-    if isinstance(title, str) and not (title.strip() and title.isprintable()):
+    if title is not None and not (title.strip() and title.isprintable()):
         raise ConfigError("title: one line of characters that can be seen")
     game = game or fresh_id()
     path = None if out is None else Path(out) / f"{game}.ndjson"
