@@ -59,6 +59,7 @@ class Turn:
         config: the rules.
         deadline: monotonic time by which the reply must be there.
         hurried: whether that is sooner than usual.
+        draw: the seed of its seat: games of other seeds, and forks, draw their replies anew.
     """
 
     asks: tuple[Ask, ...]
@@ -69,6 +70,7 @@ class Turn:
     config: GameConfig
     deadline: float
     hurried: bool = False
+    draw: str = ""
 
     @property
     def answer_count(self) -> int:
@@ -218,7 +220,7 @@ class ModelBrain(Agent):
             return None
         outlet.segments(prompt.fresh)
         deadline, hurried = self._deadline(group, view)
-        return Turn(group, labels, prompt, view.me, view.names, view.config, deadline, hurried)
+        return Turn(group, labels, prompt, view.me, view.names, view.config, deadline, hurried, view.brain_seed)
 
     def _deadline(self, group: Sequence[Ask], view: SeatView) -> tuple[float, bool]:
         """Return until when a reply is worth waiting for, in monotonic time, and whether that is less than usual."""
@@ -288,7 +290,15 @@ class ModelBrain(Agent):
             # the bound is meant for one answer
             model = model.model_copy(update={"max_tokens": model.max_tokens * min(turn.answer_count, _MOST_PARTS)})
         question = ModelQuestion(
-            model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline, turn.hurried, chain=prompt.chain
+            model,
+            first.kind,
+            first.id,
+            prompt.messages,
+            prompt.form,
+            turn.deadline,
+            turn.hurried,
+            chain=prompt.chain,
+            draw=turn.draw,
         )
         completion = await self._gateway.complete(question)
         if completion.attempts or not self._gateway.has_ended(completion):

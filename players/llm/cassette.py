@@ -33,7 +33,7 @@ from wolfbus.record.writer import RecordFile
 
 _log = logging.getLogger(__name__)
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Version of the files' format."""
 
 PROMPT_SHOWN: Final = 500
@@ -276,8 +276,9 @@ class Cassette(Closable):
 def key_of(question: ModelQuestion) -> str:
     """Return what names a call in a cassette, 64 hex digits.
 
-    It covers what shapes the reply: the model's name, the messages, the form and the sampling settings; nothing of
-    where the model runs, what it costs, how long anybody waits for it, or what the call is called.
+    It covers what shapes the reply: the model's name, the messages, the form and the sampling settings; and of which
+    draw it is, for games of other seeds, and forks, that ask the same are other samples. It covers nothing of where the
+    model runs, what it costs, how long anybody waits for it, or what the call is called.
     """
     model = question.model
     sampling = {
@@ -293,8 +294,7 @@ def key_of(question: ModelQuestion) -> str:
         "messages": [[message.role, message.content] for message in question.messages],
         "form": [question.form.name, dict(question.form.schema)],
         "sampling": {name: value for name, value in sampling.items() if value is not None},
-        # once there to keep equal calls apart: a part of every key of this format
-        "scope": "",
+        "draw": question.draw,
     }
     return sha256_hex(_canonical(request))
 

@@ -73,6 +73,7 @@ class ModelQuestion:
         hurried: whether the time is shorter than such a question usually has, so that missing it says nothing of the
             server.
         chain: names the chain of prompts that this one goes on, for servers that route by it; "" for none.
+        draw: names the sample that a reply to it is of: a cassette gives equal questions of one draw the same reply.
     """
 
     model: Model
@@ -83,6 +84,7 @@ class ModelQuestion:
     deadline: float
     hurried: bool = False
     chain: str = ""
+    draw: str = ""
 
 
 class Speed(NamedTuple):

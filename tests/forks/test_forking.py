@@ -1,14 +1,18 @@
 """`wolfbus.fork` and `wolfbus fork`: what is shared with the parent, what is drawn, told and refused."""
 
+import itertools
 import json
 from pathlib import Path
 
 import pytest
 
 import wolfbus
+from players.llm.provider import ProviderReply
 from tests.forks import brains
 from tests.forks.brains import LIE, TRUTH
 from tests.llm.tables import tables
+from tests.llm.whole import playing
+from tests.llm.whole.playing import obliging
 from tests.proving import prove
 from wolfbus.cli import run
 from wolfbus.errors import ConfigError
@@ -141,11 +145,22 @@ def test_where_no_honest_statement_comes_the_fork_is_refused_and_said_so(command
     assert "refused: an honest statement did not come in 3 draws\n" in command(*words)[1]
 
 
-def test_that_a_cassette_makes_copies_of_draws_and_forks_is_told(command, parent, lie, tmp_path):
-    words = ("fork", parent.record, "--at", lie, "--out", tmp_path / "forks", "--trust")
-    line = "wolfbus: from a cassette equal questions get one reply: draws are one draw, forks of an arm may be copies\n"
-    assert line in command(*words, "--cassette", tmp_path / "tape")[2]
-    assert line not in command(*words)[2]
+def test_a_cassette_keeps_the_draws_and_the_forks_of_an_arm_apart_and_gives_each_its_own_again(parent, tmp_path):
+    said_before = itertools.count()
+
+    def reply(request):
+        if "text" not in request.form.schema["properties"]:
+            return obliging(request)
+        return ProviderReply(json.dumps({"text": f"Listen, for the {next(said_before)}th time."}))
+
+    models = {"endpoints": {"here": {"provider": playing.__name__}}, "models": {"m": {"endpoint": "here"}}}
+    forked = {"at": 1, "arms": ["redraw", "by:llm:m"], "times": 3, "config": models}
+    with playing.scripted(reply):
+        played = wolfbus.fork(parent.record, **forked, out=tmp_path / "forks", cassette=tmp_path / "tape")
+    words = [one.words for one in played if one.arm == "by:llm:m"]
+    assert len(set(words)) == len(words) == 3
+    again = wolfbus.fork(parent.record, **forked, replay_cassette=tmp_path / "tape")
+    assert [one.digest for one in again] == [one.digest for one in played]
 
 
 def test_language_models_play_forks_and_are_asked_for_the_statement_alone(tmp_path):

@@ -96,9 +96,6 @@ def fork(
     from wolfbus.running.study import prepare_run
     from wolfbus.running.trust import named_by_record
 
-    if calls["cassette"] is not None or calls["replay_cassette"] is not None:
-        line = "from a cassette equal questions get one reply: draws are one draw, forks of an arm may be copies"
-        click.echo(f"wolfbus: {line}", err=True)
     if source.is_dir():
         options.refuse((at is not None, "--at is a statement of one RECORD; a STUDY has --lies"))
         settings = {"at_once": at_once, "workers": workers}

@@ -233,7 +233,7 @@ def open_brain_context(
         # of several workers of a run none says so
         if cassette is not None and recording is not None and recording.replies and (probe or ledger is None):
             replies = f"{recording.replies} replies"
-            click.echo(f"wolfbus: {cassette} holds {replies} already; equal questions get them, not new ones", err=True)
+            click.echo(f"wolfbus: {cassette} holds {replies} already; what they answer is not asked anew", err=True)
         brain_context.check(brains)
         if probe:
             with _notice_if_slow(brain_context.models_of(brains), addresses_of(brains)):

@@ -23,7 +23,7 @@ from wolfbus.errors import CassetteError
 from .conftest import Clock, Mocked, Step, rejected
 
 OPEN: dict[str, Callable[[Path], Cassette]] = {"play": Cassette.play, "record": Cassette.record}
-KEY = "24ba1026dd7523b962817316d36d64cbad73b368a7b6775b71c02a613c88fb05"
+KEY = "6eb2f0be4071c7bef0c9789423152b34de53f0dd0d99f1a31d54b479c204745d"
 FIRST = ProviderReply('{"bid": 2}', finish="stop", prompt_tokens=1000, completion_tokens=100)
 FAILED = rejected("500: broken")
 MISSING = "no reply to g/1/debate/1/bid/Ann (bid, tiny, key "
@@ -115,6 +115,7 @@ def test_anything_recorded_comes_back_equal(calls: dict[str, ProviderReply]) -> 
         {"reasoning_effort": "low"},
         {"extra": {"seed": 1}},
         {"structured": "text"},
+        {"draw": "the seed of another seat"},
     ],
     ids=str,
 )
@@ -125,7 +126,7 @@ def test_what_shapes_the_reply_shapes_the_key(tmp_path: Path, other: dict[str, A
 
 
 def test_a_key_is_the_same_in_every_version_that_plays_this_format(tmp_path: Path) -> None:
-    header = {"type": "cassette", "format": 2, "wolfbus": "0.1.0", "created": "2026-01-01T00:00:00+00:00"}
+    header = {"type": "cassette", "format": 3, "wolfbus": "0.1.0", "created": "2026-01-01T00:00:00+00:00"}
     entry = {"key": KEY, "model": "tiny", "purpose": "bid", "label": "l", "asked": "", "completion": {"text": "kept"}}
     lines = json.dumps(header).encode() + b"\n" + with_hash(json.dumps(entry).encode())
     (tmp_path / "old.ndjson").write_bytes(lines)
@@ -204,7 +205,7 @@ DAMAGE = [
     *((3, line, r"line 3: [^\n]+") for line in LINES),
     *((3, words, "line 3: its hash is not that of its content: .+") for words in CHANGED),
     (1, b'{"type":"opened"}\n', r"line 1: [^\n]+"),
-    (1, b'{"type":"cassette","format":1,"more":[]}\n', "its format is 1, this wolfbus reads format 2"),
+    (1, b'{"type":"cassette","format":1,"more":[]}\n', "its format is 1, this wolfbus reads format 3"),
 ]
 
 
