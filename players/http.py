@@ -99,8 +99,7 @@ class AddressedAgent(Closable):
                 raise PlayerError(f"{self.url}: no secure connection: {error}; {authorities()}") from None
             except OSError as error:
                 if (pause := patience.pause_s()) is None:
-                    hint = "start the agent first, or let --no-probe ask nobody before the game"
-                    raise PlayerError(f"{self.url}: {reason_of(error)}; {hint}") from None
+                    raise PlayerError(f"{self.url}: {reason_of(error)}; start the agent first") from None
                 self._closed.wait(pause)
             else:
                 return

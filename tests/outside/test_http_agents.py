@@ -154,7 +154,7 @@ def test_an_agent_that_is_silent_runs_out_of_time_and_the_game_goes_on(agents):
     assert game.rounds == 1
 
 
-def test_an_address_where_nobody_listens_is_told_before_the_game_and_else_ends_it(monkeypatch):
+def test_an_address_where_nobody_listens_is_told_before_the_game_and_else_ends_it(tmp_path, redis_url, monkeypatch):
     monkeypatch.setattr("players.spec._LISTEN_S", 0.1)
     # bound, but deaf: the port refuses, and no other server of this machine can come by it
     with socket.socket() as deaf:
@@ -163,6 +163,10 @@ def test_an_address_where_nobody_listens_is_told_before_the_game_and_else_ends_i
         config = {"deadlines": dict.fromkeys(KINDS, 0.2)}
         with pytest.raises(WolfError, match=f"{url}: connection refused; start the agent first"):
             wolfbus.play(f"{url}*4,scripted*4", seed=3, config=config)
+        for words in (["check-agent"], ["join", "--bus", redis_url]):
+            tried = command(tmp_path, *words, "--", url)
+            assert (tried.code, tried.out) == (1, "")
+            assert tried.err.endswith(f"wolfbus: {url}: connection refused; start the agent first\n")
         with pytest.raises(WolfError) as ended:
             wolfbus.play(f"{url}*4,scripted*4", seed=3, config=config, probe=False)
     why = "30 replies in a row could not be had or read, and none before"

@@ -137,6 +137,7 @@ def _try_program(
         logger.setLevel(logging.CRITICAL)
         brain_context = stack.enter_context(BrainContext())
         check((brain,), brain_context)
+        brain_context.probe((brain,))
         bus = open_bus(url)
         stack.callback(bus.close)
         threads = stack.enter_context(ThreadPoolExecutor(1, "check-agent-player"))

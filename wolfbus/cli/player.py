@@ -219,6 +219,7 @@ def join(
         people = context.with_resource(_page(host, port, private_thoughts=private_thoughts)) if human else None
         with BrainContext(people=people) as brain_context:
             check((brain,), brain_context)
+            brain_context.probe((brain,))
             return run(membership, brain, brain_context, stopping, health, log)
 
 
