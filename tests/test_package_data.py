@@ -45,7 +45,8 @@ def test_a_fault_in_the_file_of_roles_is_one_line_that_names_file_and_key(
 def test_scripted_players_have_words_for_everything_they_mean_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     words = (ROOT / "players/scripted/words.toml").read_text("utf-8")
     (tmp_path / "words.toml").write_text(re.sub("\nhedge = '''.*?'''", "", words, flags=re.DOTALL), "utf-8")
-    shutil.copy(ROOT / "wolfbus/game/roles.toml", tmp_path)
+    for roles in ("roles.toml", "other_roles.toml"):
+        shutil.copy(ROOT / "wolfbus/game" / roles, tmp_path)
     monkeypatch.setattr("wolfbus.files.package_data.folder_of", lambda _: tmp_path)
     with pytest.raises(ConfigError, match=r"^players/scripted/words\.toml: .*nothing is said for 'hedge'"):
         runpy.run_path(str(ROOT / "players/scripted/phrasing.py"))["words"]()
