@@ -5,6 +5,7 @@ import re
 import sys
 import types
 import warnings
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import pytest
@@ -124,17 +125,19 @@ def test_a_learner_is_named_by_its_class_too():
         assert env.places == (1, 8)
 
 
-def test_pettingzoo_s_own_checker_finds_nothing_wrong():
+def test_pettingzoo_s_own_checkers_find_nothing_wrong_and_the_same_in_every_game_of_a_seed():
     pytest.importorskip("pettingzoo", reason='no PettingZoo: pip install "wolfbus[pettingzoo]"')
-    from pettingzoo.test import api_test
+    from pettingzoo.test import api_test, seed_test
 
     from wolfbus.env.pettingzoo import WolfAEC
 
-    env = WolfAEC("learner*2,scripted*6", config=SHORT)
+    make = partial(WolfAEC, "learner*2,scripted*6", config=SHORT)
+    env = make()
     with warnings.catch_warnings():
         # it would rather have numbers than words
         warnings.simplefilter("ignore", UserWarning)
         api_test(env, num_cycles=40)
+        seed_test(make, num_cycles=40)
     env.reset(3)
     rewards: dict[str, float] = {}
     for agent in env.agent_iter():

@@ -1,7 +1,8 @@
 """The game as an environment of PettingZoo: `WolfAEC`, one agent acting at a time (AEC), in words.
 
 Actions are text, and so is the ``prompt`` of observations, as language models are asked and answer;
-``infos[agent]["ask"]`` has the same as JSON.
+``infos[agent]["ask"]`` has the same as JSON, but without its id: no answer needs it, and it names the game, which is
+another every time.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ class WolfAEC(AECEnv[str, dict[str, str], str | None]):
     def _show(self, turn: Turn) -> None:
         agent = f"seat_{turn.place}"
         self._observed[agent] = turn.prompt
-        self.infos[agent] = {"ask": turn.observation}
+        self.infos[agent] = {"ask": {name: value for name, value in turn.observation.items() if name != "id"}}
         if turn.ended:
             self.rewards[agent], self.terminations[agent] = turn.reward, True
             # they step out in the order in which they are told
