@@ -2,7 +2,9 @@
 
 import importlib
 import re
+import subprocess
 import sys
+import threading
 import types
 import warnings
 from functools import partial
@@ -13,6 +15,7 @@ from pydantic import BaseModel
 
 import wolfbus
 from tests.golden.running import wolfbus as command
+from tests.waiting import wait_until
 from wolfbus.agent import Agent
 from wolfbus.env import Env, Learner, Turn
 from wolfbus.errors import ConfigError, WolfError
@@ -110,6 +113,24 @@ def test_a_game_that_is_left_is_broken_off_and_its_record_says_so(tmp_path):
     lasts = [path.read_text().splitlines()[-1] for path in tmp_path.glob("*.ndjson")]
     assert len(lasts) == 2
     assert all("whoever pulled the game has left it" in last for last in lasts)
+
+
+def test_a_game_that_nobody_closes_is_broken_off_when_its_environment_is_dropped(tmp_path):
+    threads = threading.active_count()
+    env = Env("learner*1,scripted*7", config=SHORT, out=tmp_path)
+    env.reset(4)
+    del env
+    (record,) = tmp_path.glob("*.ndjson")
+    wait_until(lambda: "whoever pulled the game has left it" in record.read_text())
+    wait_until(lambda: threading.active_count() <= threads + 1)
+
+
+def test_a_program_that_ends_in_the_middle_of_a_game_ends_at_once_and_without_a_word(tmp_path):
+    program = "import sys\nfrom wolfbus.env import Env\nenv = Env(out=sys.argv[1])\nenv.reset(4)\n"
+    ended = subprocess.run([sys.executable, "-c", program, tmp_path], check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    (record,) = tmp_path.glob("*.ndjson")
+    assert '"type":"stopped"' not in record.read_text()
 
 
 def test_an_environment_without_a_learner_is_refused_and_so_is_a_learner_without_one():

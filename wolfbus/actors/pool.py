@@ -35,8 +35,8 @@ class ActorPool(Closable):
     """Threads that take turns of actors from one queue, first come, first served.
 
     Threads run while the pool has living actors and end with the last of them; they start again with the next. They are
-    no daemons, so a program ends when its actors have stopped, as with pykka's own. A pool with nothing to do uses no
-    processor time.
+    no daemons unless a daemon starts them, so a program ends when its actors have stopped, as with pykka's own. A pool
+    with nothing to do uses no processor time.
 
     Used as a context manager, a pool closes at the end of the block.
 

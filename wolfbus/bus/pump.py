@@ -1,7 +1,7 @@
 """One reader and one batching writer per process, so that no actor blocks on the bus for more than a moment.
 
 Both own one thread, call back from it, and outlive any exception a callback raises (it is logged). The threads are no
-daemons: leave the ``with`` block, or call `close`.
+daemons unless a daemon starts them: leave the ``with`` block, or call `close`.
 """
 
 from __future__ import annotations

@@ -168,7 +168,8 @@ class EmbeddedHouse(Closable):
             claim = Claim(holder, self._epoch, stood_by=False, news_before="0-0")
             settings = self._settings(url, threads, keep_s)
             self._host = Host(ClaimedHouse(self._bus, settings, claim, self._stopping, Health(None), self._on_report))
-            self._thread = threading.Thread(target=self._moderate, name="moderator")
+            # a daemon, and with it every thread that it starts: a house that nobody closed must not keep the process
+            self._thread = threading.Thread(target=self._moderate, name="moderator", daemon=True)
             self._thread.start()
         except BaseException:
             self._bus.close()

@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
+import threading
+import weakref
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -284,6 +286,20 @@ def _spec_of(brain: _Brain) -> _Brain | str:
     return _SPEC if brain in (LEARNER, Learner) else brain
 
 
+def _leave(house: EmbeddedHouse, game: Game) -> None:
+    """Close a house; of a game that is not over there its record says so first."""
+    if not game.finished.is_set():
+        house.end(WolfError("whoever pulled the game has left it"))
+        game.finished.wait()
+    house.close()
+    Learner._games.pop(game.opened.game, None)  # noqa: SLF001 - where its seats found who pulls it
+
+
+def _leave_later(house: EmbeddedHouse, game: Game) -> None:
+    """Leave a game that nobody closed. Garbage may be collected on a thread of its house, which must not wait."""
+    threading.Thread(target=_leave, args=(house, game), name="leave", daemon=True).start()
+
+
 class _Running(Closable):
     """A game that is pulled."""
 
@@ -306,16 +322,18 @@ class _Running(Closable):
         self._readers: dict[str, TextReader] = {}
         self._turn: Turn | None = None
         self._over: Game | None = None
-        self._game = game
         Learner._games[game] = self._news  # noqa: SLF001 - the seats of this game find it there
         self._house = EmbeddedHouse(watch=[self._news.put], done=self._news.put, brain_context=brain_context)
         try:
-            opened = self._house.open(config, seed, brains, path, game).opened
+            self._game = self._house.open(config, seed, brains, path, game)
         except BaseException:
             self._house.close()
             del Learner._games[game]  # noqa: SLF001 - as above
             raise
-        self._places = {seat.name: place for place, seat in enumerate(opened.seats, 1) if seat.brain == _SPEC}
+        seats = self._game.opened.seats
+        self._places = {seat.name: place for place, seat in enumerate(seats, 1) if seat.brain == _SPEC}
+        self._forgotten = weakref.finalize(self, _leave_later, self._house, self._game)
+        self._forgotten.atexit = False
 
     def answer(self, answer: AnswerLike) -> None:
         """Answer the open turn; raises as `Env.step` does."""
@@ -354,13 +372,8 @@ class _Running(Closable):
 
     def close(self) -> None:
         """End it, wherever it stands."""
-        if self._over is None:
-            self._house.end(WolfError("whoever pulled the game has left it"))
-        while self._over is None:
-            # its record says so first
-            self._hear(self._news.get())
-        self._house.close()
-        Learner._games.pop(self._game, None)  # noqa: SLF001 - as above
+        self._forgotten.detach()
+        _leave(self._house, self._game)
 
     def _turn_of(self, seat: str, view: SeatView, ask: Ask | None) -> Turn:
         return Turn(seat, self._places[seat], view, ask, _reader=self._readers.setdefault(seat, TextReader()))
