@@ -46,6 +46,7 @@ logger = logging.getLogger(__name__)
 _ROLE: Final[dict[Role, str]] = {"Werewolf": "WEREWOLF", "Seer": "SEER", "Doctor": "BODYGUARD"}
 """Roles as AIWolf calls them; any other is a VILLAGER there, or POSSESSED where it wins with the Werewolves."""
 _AGENT: Final = re.compile(r"Agent\[(\d{1,3})\]")
+_HUMP: Final = re.compile(r"(?<=[a-z])[A-Z]+")
 _NOTHING: Final = frozenset({"", "Over", "Skip", "ForceSkip"})
 """What is said by who says nothing."""
 _NAME_S: Final = 30.0
@@ -76,7 +77,7 @@ class Client:
     def tell(self, request: str, **members: Any) -> None:
         """Send what wants no answer; returns at once."""
         packet = {"request": request, **{name: value for name, value in members.items() if value is not None}}
-        self._outgoing.put(json.dumps(packet, ensure_ascii=False))
+        self._outgoing.put(json.dumps(_in_both_spellings(packet), ensure_ascii=False))
 
     def ask(self, until: float, request: str, **members: Any) -> str | None:
         """Send a request, and return its answer; None where there is none in time, or the client is gone.
@@ -279,27 +280,50 @@ class AiwolfBrain(Agent):
         return info
 
 
+def _in_both_spellings(value: Any) -> Any:
+    """Return what is sent with a ``status_map`` beside each ``statusMap``: aiwolf-nlp-common reads that since 0.6."""
+    if isinstance(value, list):
+        return [_in_both_spellings(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    members = {name: _in_both_spellings(item) for name, item in value.items()}
+    return members | {_HUMP.sub(lambda hump: f"_{hump[0].lower()}", name): item for name, item in members.items()}
+
+
 def _setting(view: SeatView) -> dict[str, Any]:
+    """Return the rules: first as aiwolf-nlp-common read them up to 0.5, then as it has done since."""
     config = view.config
     counts = dict.fromkeys([*_ROLE.values(), "VILLAGER", "POSSESSED", "MEDIUM"], 0)
     for role in ROLES:
         counts[_role(role)] += config.count(role)
-    shortest_s = min(config.deadlines.speak, config.deadlines.vote)
+    shortest_ms = int(min(config.deadlines.speak, config.deadlines.vote) * 1000)
+    whispers = config.whispers * config.werewolves
+    talk_counts = {"perAgent": config.debate_turns, "perDay": config.debate_turns}
+    whisper_counts = {"perAgent": config.whispers, "perDay": whispers}
     return {
         "playerNum": config.seats,
         "roleNumMap": counts,
         "maxTalk": config.debate_turns,
         "maxTalkTurn": config.debate_turns,
         "maxWhisper": config.whispers,
-        "maxWhisperTurn": config.whispers * config.werewolves,
+        "maxWhisperTurn": whispers,
         "maxSkip": config.debate_turns,
         "isEnableNoAttack": config.kill_optional,
         "isVoteVisible": True,
         "isTalkOnFirstDay": False,
-        "responseTimeout": int(shortest_s * 1000),
-        "actionTimeout": int(shortest_s * 1000),
+        "responseTimeout": shortest_ms,
+        "actionTimeout": shortest_ms,
         "maxRevote": 1,
         "maxAttackRevote": 1,
+        "agentCount": config.seats,
+        "maxDay": config.max_rounds,
+        "voteVisibility": True,
+        "talkOnFirstDay": False,
+        "talk": {"maxCount": talk_counts, "maxLength": {}, "maxSkip": config.debate_turns},
+        "whisper": {"maxCount": whisper_counts, "maxLength": {}, "maxSkip": whispers},
+        "vote": {"maxCount": 1, "allowSelfVote": config.self_vote},
+        "attackVote": {"maxCount": 1, "allowSelfVote": False, "allowNoTarget": config.kill_optional},
+        "timeout": {"action": shortest_ms, "response": shortest_ms},
     }
 
 

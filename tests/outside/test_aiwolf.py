@@ -90,6 +90,25 @@ def played(redis_url: str, folder: Path, rules: str) -> list[dict[str, Any]]:
     return record(redis_url, "aiwolf", result["game"])
 
 
+def read_by_newer_names(client: ClientOfAiwolf) -> None:
+    """Find what clients of aiwolf-nlp-common 0.6.10 and 0.7.0 cannot do without, by the names that they read it by."""
+    setting = client.last("INITIALIZE")["setting"]
+    assert setting["agent_count"] == sum(setting["role_num_map"].values()) == 5
+    assert setting["role_num_map"]["BODYGUARD"] == 0
+    assert setting["talk"]["max_count"] == setting["talk"]["max_count"] | {"per_agent": 4, "per_day": 4}
+    assert setting["attack_vote"]["allow_no_target"] is False
+    assert setting["timeout"]["action"] == setting["actionTimeout"] > 0
+    for packet in client.packets[1:]:
+        info = packet["info"]
+        assert (info["game_id"], info["status_map"], info["role_map"]) == (
+            info["gameID"],
+            info["statusMap"],
+            info["roleMap"],
+        )
+        assert info.get("divine_result") == info.get("divineResult")
+        assert packet.get("talk_history") == packet.get("talkHistory")
+
+
 def test_clients_play_a_game_of_their_own_each_an_agent_of_its_name(port, redis_url, tmp_path):
     clients = [ClientOfAiwolf(port, f"kanolab{number}") for number in range(1, 6)]
     events = played(redis_url, tmp_path, FIVE)
@@ -111,6 +130,7 @@ def test_clients_play_a_game_of_their_own_each_an_agent_of_its_name(port, redis_
         assert client.requests()[-1] == "FINISH"
         assert len(client.packets[-1]["info"]["roleMap"]) == 5
         assert client.last("INITIALIZE")["setting"]["roleNumMap"]["WEREWOLF"] == 1
+        read_by_newer_names(client)
     heard = [talk["text"] for client in clients for packet in client.packets for talk in packet.get("talkHistory", ())]
     assert heard
     assert all(text.startswith("Agent[0") for text in heard)
