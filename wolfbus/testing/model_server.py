@@ -95,8 +95,9 @@ class ModelService:
         address = self._host, self._port
         try:
             listening = await asyncio.get_running_loop().create_server(http, *address, backlog=2048, reuse_address=True)
-        except OSError as failure:
-            why = failure.strerror or failure
+        except (OSError, UnicodeError) as failure:
+            # of a name that is none a part is empty or too long
+            why = failure.strerror or failure if isinstance(failure, OSError) else "that is no name of a machine"
             raise ConfigError(f"fake model: cannot listen on {self._host}:{self._port}: {why}") from None
         self._port = listening.sockets[0].getsockname()[1]
         try:
