@@ -143,6 +143,11 @@ def test_results_are_the_figures_of_a_report(records, tables):
         assert rows["accuracy", f"agent:{agent}", "uninformed"]["n"] == figures["accuracy"]["n"]
 
 
+def test_files_of_parquet_are_named_in_croissant_as_its_readers_know_them(parquet_files):
+    croissant = json.loads((parquet_files / "croissant.json").read_bytes())
+    assert {file["encodingFormat"] for file in croissant["distribution"]} == {"application/x-parquet"}
+
+
 def test_parquets_columns_have_types_meanings_and_nulls_only_where_they_may(parquet_files):
     for name, table in TABLES.items():
         schema = pq.read_schema(parquet_files / f"{name}.parquet")
