@@ -11,8 +11,6 @@ from typing import Final
 
 import numpy as np
 import polars as pl
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from analytics import Result
 from analytics.compare.written import as_csv, asked_differently, compared_page, render
@@ -21,7 +19,7 @@ from analytics.metrics.bootstrap import Draws, mean_interval
 from analytics.metrics.formulas import Array
 from analytics.metrics.headlines import Headline, by_sums, headlines_of
 from analytics.metrics.primary import PERMUTATIONS, PRIMARY, Rearrangements, needed_units
-from analytics.metrics.study import Scope, Study, Units, figure_row, tells
+from analytics.metrics.study import Scope, Study, Units, figure_row, joined_by_seed, tells
 from analytics.metrics.sums import Sums
 from analytics.results import UNINFORMED, Results, defined
 from analytics.tables import Tables
@@ -67,17 +65,8 @@ def by_seed(a: Study, b: Study) -> Shared:
     A game without a seed, or with one that the other side has not, is paired with nothing, unless
     another game of its block is.
     """
-    seeds = [study.tables.games["seed"].to_list() for study in (a, b)]
-    common = set(seeds[0]) & set(seeds[1]) - {""}
-    nodes: dict[tuple[int | str, int | str], int] = {}
-    links: list[tuple[int, int]] = []
-    for side, study in enumerate((a, b)):
-        for block, seed in zip(study.block.tolist(), seeds[side], strict=True):
-            node = nodes.setdefault((side, block), len(nodes))
-            links.append((node, nodes.setdefault(("seed", seed), len(nodes)) if seed in common else node))
-    graph = coo_array(([1] * len(links), tuple(zip(*links, strict=True)) or ([], [])), shape=(len(nodes),) * 2)
-    label = connected_components(graph.tocsr(), directed=False)[1].tolist()
-    games = [label[node] for node, _ in links]
+    blocks = [f"{side} {block}" for side, study in enumerate((a, b)) for block in study.block.tolist()]
+    games = joined_by_seed(blocks, [seed for study in (a, b) for seed in study.tables.games["seed"].to_list()])
     units_of = games[: a.games], games[a.games :]
     of_a, of_b = map(set, units_of)
     kinds = {unit: _KINDS[unit in of_a, unit in of_b] for unit in dict.fromkeys(games)}

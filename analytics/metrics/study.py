@@ -4,13 +4,16 @@ sums become rows of the table, by_unit with its interval (paper, section 5.9; me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from analytics.metrics.bootstrap import DRAWS, FEW_BLOCKS, FEWEST_BLOCKS, TELLING, Interval, draws_of, rate_of_games
 from analytics.metrics.formulas import Array, Formula, Parts
@@ -39,9 +42,11 @@ class Study:
         games: number of games.
         blocks: number of blocks of games that are resampled together.
         block: block of each game; blocks are in the order of their names.
-        design: name of the block of the design that each game is in; a fork of no study is in that of its parent.
+        design: name of the block of the design that each game is in; a fork of no study is in that of its parent, and
+            blocks of several studies that have a seed in common are one.
         design_blocks: number of blocks of the design. Where they are fewer than tests and intervals need, but games are
-            not, single games are the blocks in their place; forks of one game are one.
+            not, single games are the blocks in their place; forks of one game are one, and so are games of one seed in
+            several blocks.
         agents: names of the agents, in ascending order.
     """
 
@@ -54,13 +59,16 @@ class Study:
         # forks of one game share what was said before: they are no more than the game is
         parents = dict(tables.forks.select("game", "parent").iter_rows())
         origins = [parents.get(game, name) for game, name in enumerate(ids)]
-        self.design = [
-            origin if block == name else block for name, block, origin in zip(ids, blocks, origins, strict=True)
-        ]
+        design = [origin if block == name else block for name, block, origin in zip(ids, blocks, origins, strict=True)]
+        # so do games of one seed in several blocks: the same deal, played under other rules or by others
+        seeds = tables.games["seed"].to_list()
+        blocks_of = Counter(seed for seed, _ in set(zip(seeds, design, strict=True)))
+        shared = [seed if blocks_of[seed] > 1 else "" for seed in seeds]
+        self.design = joined_by_seed(design, shared)
         names, block = np.unique(self.design, return_inverse=True)
         self.design_blocks = len(names)
         if len(names) < TELLING <= len(set(origins)):
-            names, block = np.unique(origins, return_inverse=True)
+            names, block = np.unique(joined_by_seed(origins, shared), return_inverse=True)
         self.blocks, self.block = len(names), block.astype(np.int64)
         self._cache: dict[Hashable, Any] = {}
 
@@ -111,6 +119,25 @@ class Study:
         """Final D of every ordered pair with a judgement."""
         frame = self.tables.suspicion.filter(pl.col("round").is_null()).sort("game", "suspicion")
         return frame.with_columns(wolf=pl.col("target_role") == "Werewolf")
+
+
+def joined_by_seed(blocks: Sequence[str], seeds: Sequence[str | None]) -> list[str]:
+    """Return the block of each game, where blocks that have a seed in common are one, by the first of their names.
+
+    Args:
+        blocks: name of the block of each game.
+        seeds: seed of each game; "" or None where none is known, which joins nothing.
+    """
+    names, block = np.unique(blocks, return_inverse=True)
+    told, seed = np.unique([seed or "" for seed in seeds], return_inverse=True)
+    known = told[seed] != ""
+    ends = block[known], len(names) + seed[known]
+    graph = coo_array((np.ones(len(ends[0])), ends), shape=(len(names) + len(blocks),) * 2)
+    group = connected_components(graph, directed=False)[1]
+    first: dict[int, str] = {}
+    for name, of_name in zip(names.tolist(), group.tolist(), strict=False):
+        first.setdefault(of_name, name)
+    return [first[of_game] for of_game in group[block].tolist()]
 
 
 def _how() -> pl.Expr:

@@ -81,7 +81,7 @@ class Script:
                 game=game,
                 version="0",
                 started=1700000000.0,
-                seed="s",
+                seed=f"seed of {game}",
                 config=GameConfig(alpha=alpha, prior=prior),
                 seats=tuple(
                     Seat(name=name, role=role, agent="house", brain=brains.get(name, "scripted"))

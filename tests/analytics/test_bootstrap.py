@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
+from analytics.metrics.study import joined_by_seed
 from tests.analytics.script import drawn_blocks, headlines, in_blocks, measured, random_game, scored, tables_of, tails
 from tests.analytics.synthetic import decided
 from tests.simulator import finely_scored
@@ -46,7 +47,7 @@ def test_an_interval_is_of_what_a_loop_over_the_games_of_each_draw_makes(monkeyp
 
 def test_blocks_are_resampled_whole():
     doubled = tables_of(
-        replace(random_game(seed).rows(), game=f"{copy}{seed:02d}") for seed in range(12) for copy in "ab"
+        replace(random_game(seed).rows(), game=f"{copy}{seed:02d}", seed="") for seed in range(12) for copy in "ab"
     )
     # a game and its copy in one block: no more is known than from the games alone
     paired = in_blocks(doubled, [name[1:] for name in doubled.ids])
@@ -55,6 +56,31 @@ def test_blocks_are_resampled_whole():
     assert (tight["blocks"], tight["block_kind"]) == (24, "game")
     widths = [found["metrics"]["accuracy"]["high"] - found["metrics"]["accuracy"]["low"] for found in (loose, tight)]
     assert widths[1] < 0.85 * widths[0]
+
+
+def test_games_of_one_seed_in_several_studies_are_no_more_than_one_study_tells():
+    once = [random_game(seed).rows() for seed in range(12)]
+    again = [replace(rows, game=f"again {rows.game}") for rows in once]
+    alone, both = (measured("variability", tables_of(games)) for games in (once, [*once, *again]))
+    assert (alone["blocks"], both["blocks"], both["games"]) == (12, 12, 24)
+    for name in ("accuracy", "suspicion_gap", "deception_rate"):
+        one, other = alone["metrics"][name], both["metrics"][name]
+        assert (other["low"], other["high"]) == (pytest.approx(one["low"]), pytest.approx(one["high"]))
+
+
+def test_single_games_of_a_mirrored_design_of_few_blocks_stay_apart_though_they_share_a_seed():
+    games = tables_of(
+        replace(random_game(seed).rows(), game=f"{side}{seed}", seed=str(seed)) for seed in range(6) for side in "ab"
+    )
+    found = measured("variability", in_blocks(games, [name[1:] for name in games.ids]))
+    assert (found["blocks"], found["design_blocks"], found["block_kind"]) == (12, 6, "game")
+
+
+def test_blocks_of_two_studies_are_joined_where_any_seed_is_of_both():
+    joined = joined_by_seed(["a1", "a1", "a2", "b1", "b1", "b2"], ["1", "2", "3", "2", "4", ""])
+    assert joined == ["a1", "a1", "a2", "a1", "a1", "b2"]
+    assert joined_by_seed(["a", "b", "c"], ["", "", ""]) == ["a", "b", "c"]
+    assert joined_by_seed([], []) == []
 
 
 def test_undefined_draws_are_counted_and_too_many_leave_no_interval():
