@@ -56,7 +56,7 @@ def bias_rows(study: Study) -> Iterator[ResultRow]:
     - ``name_excess``: for each name that players bore, how much more suspicion it meets than others; ``names_p`` is of
       the hypothesis that no name meets more or less, over all names.
     - ``retest_difference`` of suspicion, ``retest_agreement`` of flags, ``retest_correlation``: of judgements made
-      twice (games of one seed, the same words, the same observer and agent).
+      twice (games of one seed, the same words, the same observer and agent), of forks those of the fork itself.
     """
     rows = _rows(study)
     for name, among in (("seat", None), ("turn", pl.col("phase") == "debate"), ("length", pl.col("length") > 0)):
@@ -154,7 +154,10 @@ def _p_of_names(sums: Array) -> float | None:
 
 def _retest(study: Study) -> Iterator[ResultRow]:
     """Yield how alike judgements of the same words by the same observer come out in games of one seed."""
-    seeds = study.tables.games.with_row_index("game").select(pl.col("game").cast(pl.Int32), "seed")
+    seeds = study.tables.games.with_row_index("game").select(pl.col("game").cast(pl.Int32), "seed", "assess")
+    forked = study.tables.forks.select("game", forked="number")
+    # what was judged before a fork is copied from its parent, unless all is judged when the fork is over
+    is_made = pl.col("forked").is_null() | (pl.col("number") >= pl.col("forked")) | (pl.col("assess") == "after")
     spoken = study.statements.select("said", "number", "checksum")
     same = ["seed", "number", "checksum", "target", "observer", "observer_agent"]
     rows = (
@@ -162,6 +165,8 @@ def _retest(study: Study) -> Iterator[ResultRow]:
         .join(seeds, on="game", how="left", maintain_order="left")
         .filter(pl.col("seed") != "")
         .join(spoken, on="said", how="left", maintain_order="left")
+        .join(forked, on="game", how="left", maintain_order="left")
+        .filter(is_made)
     )
     later = {name: pl.col(name).shift(-1).over(same) for name in ("suspicion", "flagged")}
     twice = rows.with_columns(again=later["suspicion"], flagged_again=later["flagged"]).filter(

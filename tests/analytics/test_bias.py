@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from analytics.gather import gather
+from analytics.rows import GameRows
 from tests.analytics.script import Script, measured, random_game, tables_of
 from tests.claims.corpus import CLAIMS
 from tests.llm.tables import tables
@@ -14,6 +15,7 @@ from tests.simulator import draw_agents, simulate
 from wolfbus.cli import run
 from wolfbus.game.vocabulary import ROLES
 from wolfbus.messages.content import ScoredClaim
+from wolfbus.messages.events import Fork
 
 SLOPES = ("seat", "turn", "length", "own_agent", "own_flag")
 
@@ -91,6 +93,23 @@ def test_a_judgement_that_is_made_twice_is_held_against_itself():
     found = measured("bias", replace(other, judgements=shaken))["retest"]
     assert found["correlation"] < 0.99
     assert found["difference"]["value"] > 0.05
+
+
+@pytest.mark.parametrize(("assess", "before"), [("live", False), ("after", True)])
+def test_of_forks_judgements_that_stand_in_their_parent_are_not_made_twice(assess, before):
+    def fork(k: int) -> GameRows:
+        rows = random_game(3).rows()
+        said = rows.statements[4]
+        of = {"parent": "g", "event": 9, "head": "0" * 64, "batch": 9, "kind": None, "arm": "keep", "k": k, "seed": "s"}
+        forked = Fork(**of, statement=said.number, seat=said.speaker, round=said.round)
+        return replace(rows, game=f"fork{k}", opened=rows.opened.model_copy(update={"fork": forked}), assess=assess)
+
+    forks = [fork(1), fork(2)]
+    at = next(forks[0].forks()).number
+    judged = [row.statement for row in forks[0].judgements if row.d is not None]
+    made = [number for number in judged if before or number >= at]
+    assert measured("bias", tables_of(forks))["retest"]["n"] == len(made)
+    assert len(made) == len(judged) or not before
 
 
 def test_a_study_played_again_is_judged_twice_if_a_setting_that_changes_no_game_differs(tmp_path):
