@@ -19,7 +19,7 @@ from analytics import Result
 from analytics.metrics.formulas import Array, quotient
 from analytics.metrics.ladder import CLIPPED, knowable, score_rows
 from analytics.metrics.study import Study, rows_of
-from analytics.metrics.sums import Figure, share, sums_of
+from analytics.metrics.sums import Figure, in_order, share, sums_of
 from analytics.results import UNINFORMED, ResultRow, Results
 
 MOMENTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -105,7 +105,7 @@ _COHERENCE: Final[Mapping[str, Figure]] = {
 
 def _coherence(study: Study, frame: pl.DataFrame) -> Iterator[ResultRow]:
     moments = frame.group_by(*_OBSERVER, "observer_agent", maintain_order=True).agg(
-        pl.col("belief").sum(), pl.col("expected").first()
+        in_order(pl.col("belief")).sum(), pl.col("expected").first()
     )
     sums = sums_of(
         moments,

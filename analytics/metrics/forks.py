@@ -19,6 +19,7 @@ from analytics.metrics.bootstrap import draws_of
 from analytics.metrics.formulas import Array
 from analytics.metrics.primary import Rearrangements, add_verdicts, of_flips
 from analytics.metrics.study import Study
+from analytics.metrics.sums import in_order
 from analytics.results import NOBODY, Group, ResultRow, Results, defined, group_text
 from analytics.rows.fork import OUTCOMES
 
@@ -90,7 +91,7 @@ class ForkSet:
 
 
 def _mean_by(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
-    return rows.group_by(*keys, maintain_order=True).agg(pl.col("value").mean())
+    return rows.group_by(*keys, maintain_order=True).agg(in_order(pl.col("value")).mean())
 
 
 def effect_row(metric: str, group: Mapping[str, Any], values: Array, n: int) -> ResultRow:

@@ -19,7 +19,7 @@ from analytics import Result
 from analytics.metrics.formulas import bins_of, quotient
 from analytics.metrics.scores import ROLE_AUC, Division, ScoreSums, cells_of, score_sums, scored
 from analytics.metrics.study import Family, Scope, Study, rows_of
-from analytics.metrics.sums import Figure, Sums, count, share, sums_of
+from analytics.metrics.sums import Figure, Sums, count, in_order, share, sums_of
 from analytics.results import NOBODY, ResultRow, Results, group_of
 
 LEXICAL: Final = ("thought_score", "thought_score_masked")
@@ -65,7 +65,7 @@ def _statements(study: Study) -> pl.DataFrame:
         means = (
             study.tables.annotations.filter(pl.col("werewolf").is_not_null())
             .group_by("game", "statement", maintain_order=True)
-            .agg(pl.col(READ).mean())
+            .agg(in_order(pl.col(READ)).mean())
         )
         return study.statements.join(
             means.rename({"statement": "number"}), on=["game", "number"], how="left", maintain_order="left"

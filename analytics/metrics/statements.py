@@ -17,7 +17,7 @@ from typing import Final
 import polars as pl
 
 from analytics.metrics.study import Scope, Study, rows_of
-from analytics.metrics.sums import Axes, Figure, Sums, count, share, sums_of
+from analytics.metrics.sums import Axes, Figure, Sums, count, in_order, share, sums_of
 from analytics.results import NOBODY, ResultRow, group_text
 from analytics.rows.fields import HOW
 from analytics.rows.talk import CLAIMS, TRUTHS, VERDICTS
@@ -143,7 +143,7 @@ def received(study: Study) -> pl.DataFrame:
 
     def make() -> pl.DataFrame:
         means = study.judged.group_by("said", maintain_order=True).agg(
-            heard_suspicion=pl.col("suspicion").mean(), heard_flags=pl.col("flagged").mean()
+            heard_suspicion=in_order(pl.col("suspicion")).mean(), heard_flags=pl.col("flagged").mean()
         )
         return study.statements.join(means, on="said", how="left", maintain_order="left")
 

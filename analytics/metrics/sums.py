@@ -129,6 +129,14 @@ def _number(part: pl.Expr | str | float) -> pl.Expr:
     return part.cast(pl.Float64).fill_null(0.0)
 
 
+def in_order(values: pl.Expr) -> pl.Expr:
+    """Return the values of a group in ascending order, for a mean or sum of groups that is the same in every run.
+
+    Of values as they stand polars adds up parts, in whichever order its threads come to them.
+    """
+    return values.sort()
+
+
 def _coded(column: pl.Series) -> tuple[Sequence[Any], Array]:
     """Return all that may stand in a column, or of names and numbers all that does, and the place among these of what
     each row has; -1 for nothing.

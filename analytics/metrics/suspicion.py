@@ -16,7 +16,7 @@ from analytics.metrics.bootstrap import game_interval, mean_interval
 from analytics.metrics.formulas import Parts, ratio, theil_sen
 from analytics.metrics.statements import claims, received
 from analytics.metrics.study import Scope, Study, figure_row, rows_of
-from analytics.metrics.sums import Axes, Figure, Sums, share, sums_of
+from analytics.metrics.sums import Axes, Figure, Sums, in_order, share, sums_of
 from analytics.results import NOBODY, PAIRS, UNINFORMED, Observers, ResultRow
 from analytics.rows.course import NIGHTS
 from wolfbus.game.vocabulary import ROLES
@@ -69,7 +69,7 @@ def pair_rows(study: Study) -> Iterator[ResultRow]:
     """Yield Table 2: final D by role of both sides."""
     roles = ("observer_role", "target_role")
     cells = study.pairs.group_by("game", *roles, maintain_order=True).agg(
-        mean=pl.col("suspicion").mean(), pairs=pl.len()
+        mean=in_order(pl.col("suspicion")).mean(), pairs=pl.len()
     )
     axes = {"observer": "observer_role", "target": "target_role"}
     sums = sums_of(cells, study.games, axes, mean=pl.col("mean"), games=1.0, pairs=pl.col("pairs"))
@@ -96,7 +96,7 @@ def course_rows(study: Study) -> Iterator[ResultRow]:
 def _means(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the mean suspicion of a game towards a role in a round."""
     by = ("game", "target_role", "round")
-    return rows.group_by(*by, maintain_order=True).agg(mean=pl.col("suspicion").mean()).sort("game", "round")
+    return rows.group_by(*by, maintain_order=True).agg(mean=in_order(pl.col("suspicion")).mean()).sort("game", "round")
 
 
 def _points(metric: str, observers: Observers, points: pl.DataFrame) -> Iterator[ResultRow]:
@@ -125,7 +125,7 @@ def _moved(rounds: pl.DataFrame, lines: pl.DataFrame) -> dict[str, pl.DataFrame]
     pair = ["game", "target_role", "observer", "target", "round"]
     before = rounds.select(*pair[:-1], round=pl.col("round") + 1, earlier="suspicion")
     common = rounds.join(before, on=pair, maintain_order="left").group_by(*pair[:2], "round", maintain_order=True)
-    within = common.agg(within=(pl.col("suspicion") - pl.col("earlier")).mean())
+    within = common.agg(within=in_order(pl.col("suspicion") - pl.col("earlier")).mean())
     place = ["game", "target_role", "round"]
     previous = lines.select(*place[:2], round=pl.col("round") + 1, earlier="mean")
     change = lines.join(previous, on=place).with_columns(change=pl.col("mean") - pl.col("earlier")).drop("mean")
