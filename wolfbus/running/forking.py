@@ -23,7 +23,7 @@ from wolfbus.messages.events import Opened, Seat
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.record.usage import Usage
-from wolfbus.record.writer import check_are_new
+from wolfbus.record.writer import RecordFile, check_are_new
 from wolfbus.running.arguments import checked
 from wolfbus.running.brains import loaded_from, open_brain_context
 from wolfbus.running.drawing import StatementDraws
@@ -387,6 +387,9 @@ def _play(
 
 
 def _open(house: EmbeddedHouse, earlier: EarlierPlay, path: Path | None) -> tuple[Game, _Kept]:
+    if path is not None:
+        # another process may have begun the same fork since it was looked for: what it writes is not to be replaced
+        RecordFile(path).close()
     opened, keeper = earlier.opened, _Kept(earlier.record)
     brains = [seat.brain for seat in opened.seats]
     return house.open(opened.config, opened.seed, brains, path, opened.game, earlier=earlier, keeper=keeper), keeper
