@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -18,6 +19,8 @@ from tests.study.runs import manifest, run_here, study_file, without_times
 from wolfbus import cli
 from wolfbus.errors import RecordError
 from wolfbus.game.draws import game_seed
+from wolfbus.study.folder import StudyFolder
+from wolfbus.study.journal import Spent
 
 REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
 FORMAT = '"format": "wolfbus-study", "version": 1'
@@ -97,6 +100,40 @@ def test_a_disk_that_is_full_is_told_with_what_could_not_be_written(tmp_path, fu
     (out / full).symlink_to("/dev/full")
     done = run_here(study_file(tmp_path, "games = 1"), "--out", out, code=code)
     assert f"wolfbus: {words.format(out=out)}" in done.stderr
+
+
+def test_what_a_full_disk_left_of_a_note_takes_no_later_note_with_it(tmp_path, monkeypatch):
+    write, full = os.write, iter([True])
+
+    def write_half(descriptor, content):
+        if next(full, False):
+            write(descriptor, content[: len(content) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, content)
+
+    with StudyFolder(tmp_path / "out") as folder:
+        with monkeypatch.context() as patch:
+            patch.setattr("os.write", write_half)
+            with pytest.raises(OSError, match="No space left"):
+                folder.note({"spent_usd": 1.0, "spent_tokens": 1})
+        folder.note({"spent_usd": 2.0, "spent_tokens": 2})
+        assert folder.read_journal()[1] == Spent(spent_usd=2.0, spent_tokens=2)
+
+
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_nothing_is_written_where_a_folder_was_that_is_gone(tmp_path, is_made_anew):
+    out = tmp_path / "out"
+    with StudyFolder(out) as folder:
+        folder.note({})
+        out.rename(tmp_path / "moved")
+        if is_made_anew:
+            (out / "records").mkdir(parents=True)
+        for attempt in (lambda: folder.note({}), lambda: folder.write("study.json", ["{}"])):
+            with pytest.raises(OSError, match="was moved or removed while its study was played") as caught:
+                attempt()
+            assert caught.value.filename == str(out)
+    assert not (out / "study.json").exists()
+    assert (tmp_path / "moved" / "journal.jsonl").read_text() == "{}\n"
 
 
 @pytest.mark.parametrize("there", [True, False])

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import os
@@ -108,6 +109,7 @@ class StudyFolder(Closable):
 
     def write(self, name: str, pieces: Iterable[str]) -> None:
         """Write a file so that there is always a whole one, the old or the new; raises OSError."""
+        self._check_is_there()
         write_whole(self.path / name, pieces)
 
     # -- the journal
@@ -137,12 +139,21 @@ class StudyFolder(Closable):
     def note(self, note: GameResult | dict[str, Any]) -> None:
         """Add a line to the journal; what is written survives a killed process. Raises OSError, which names it."""
         line = note.line() if isinstance(note, GameResult) else json.dumps(note).encode() + b"\n"
+        self._check_is_there()
         try:
             if self._journal is None:
                 self._journal = self._open_journal()
             write_all(self._journal, line)
         except OSError as error:
+            self._close_journal()
             raise OSError(error.errno or 0, error.strerror or str(error), str(self.path / JOURNAL)) from None
+
+    def _check_is_there(self) -> None:
+        """Raise OSError where the locked folder is gone: what is written there now would be half of a study."""
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat((self.path / _LOCK).stat(), os.fstat(self._lock)):
+                return
+        raise OSError(errno.ENOENT, "was moved or removed while its study was played", str(self.path))
 
     def _open_journal(self) -> int:
         path = self.path / JOURNAL
@@ -154,10 +165,14 @@ class StudyFolder(Closable):
 
     def close(self) -> None:
         """Unlock the folder."""
+        self._close_journal()
+        os.close(self._lock)
+
+    def _close_journal(self) -> None:
+        """Close the journal; whoever opens it again sees to a last line that is not whole."""
         if self._journal is not None:
             os.close(self._journal)
             self._journal = None
-        os.close(self._lock)
 
 
 def set_aside(record: Path) -> Path | None:
