@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import active_children
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +35,7 @@ BATCH: Final = 24_000_000
 """Bytes of the files that a worker is given at a time."""
 
 _SAFE: Final = "PYTHONSAFEPATH"
+_POLL_S: Final = 0.5
 _COLLECT: Final = (50_000, 20, 20)
 
 
@@ -242,7 +244,7 @@ class _Spawning(SpawnContext):
 
 @contextmanager
 def processes(count: int) -> Iterator[ProcessPoolExecutor]:
-    """Have work done in processes of its own; Ctrl-C ends them without a word, for this one says it.
+    """Have work done in processes of its own; whatever interrupts this one ends them without a word, for it says it.
 
     Raises:
         WolfError: one of them was killed.
@@ -251,7 +253,13 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
         pool = ProcessPoolExecutor(count, _Spawning(), signal.signal, (signal.SIGINT, _end))
     try:
         with pool:
-            yield pool
+            try:
+                yield pool
+            except KeyboardInterrupt:
+                # Ctrl-C comes to them, too; SIGTERM to this process alone, which would wait for all that they have
+                for process in active_children():
+                    process.terminate()
+                raise
     except BrokenProcessPool:
         raise WolfError("a process that did part of the work was killed, perhaps because memory ran out") from None
 
@@ -269,7 +277,8 @@ def _read_all(
         waiting: dict[Future[BatchResult], SourceBatch] = {}
 
         def finished() -> Iterator[tuple[SourceBatch, BatchResult]]:
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            # without a time-out, Ctrl-C would wait as well: polars has its handler in the place of Python's
+            done, _ = wait(waiting, _POLL_S, return_when=FIRST_COMPLETED)
             return ((waiting.pop(future), future.result()) for future in done)
 
         for batch in batches:

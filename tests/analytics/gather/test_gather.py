@@ -6,6 +6,8 @@ import os
 import re
 import shutil
 import signal
+import threading
+import time
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from tests.analytics.gather.conftest import SHORT
 from tests.analytics.script import measured, replies_of, tables_of
 from tests.analytics.test_columns import same
 from tests.published_log import PUBLISHED
+from tests.waiting import wait_until
 from wolfbus.cli import run as command
 from wolfbus.errors import RecordError, WolfError
 
@@ -60,6 +63,28 @@ def test_a_process_that_is_killed_while_it_reads_is_told_in_one_line(played: Pat
     with pytest.raises(WolfError, match="was killed"):
         gather([played], Criteria(prover=ends), workers=2)
     assert capfd.readouterr().err == ""
+
+
+def _stand_still(begun: Path):
+    begun.touch()
+    time.sleep(20)
+
+
+def test_what_is_interrupted_waits_for_none_of_the_processes_that_read(played: Path, tmp_path, monkeypatch):
+    begun, before = tmp_path / "begun", signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    def interrupt():
+        wait_until(begun.exists)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("analytics.gather.BATCH", 1)
+    threading.Thread(target=interrupt).start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            gather([played], Criteria(prover=partial(_stand_still, begun)), workers=2)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert time.time() - begun.stat().st_mtime < 10
 
 
 def test_a_packed_file_is_read_like_any_other(folder: Path):
