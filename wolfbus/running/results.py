@@ -211,7 +211,9 @@ def fetch_record(
     # under the record's own name there is never less than all that the bus has of it
     partial = folder / f".{planned.game}.new"
     try:
-        with partial.open("wb") as file:
+        # the folder may be somebody else's: a link of that name would lead to any file of this user's
+        partial.unlink(missing_ok=True)
+        with partial.open("xb") as file:
             for entry in every_entry(bus, streams.record(house, planned.game)):
                 if file.tell() > _LONGEST_RECORD:
                     raise RecordError(f"its record is longer than {_LONGEST_RECORD >> 20} MiB")
