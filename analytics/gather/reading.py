@@ -242,6 +242,7 @@ class StudyCheck:
             none was.
         hash: hash over game and head of all of them; None where one is not known.
         defaults: how many answers are defaults, as the study noted; "" where none is, or nothing is noted of them.
+        under_way: games that a run is playing, or is to play, at this moment: their records are left out.
     """
 
     study: str | None
@@ -251,13 +252,15 @@ class StudyCheck:
     proven: int | None
     hash: str | None
     defaults: str = ""
+    under_way: int = 0
 
     @property
     def sentence(self) -> str:
         """What was found, for people."""
         of_records = f"of {counted(self.records, 'record')}"
         # nobody is to publish a hash without having read that
-        parts = [] if self.hash is None else [self.defaults, f"study hash {self.hash}"]
+        played = f"the study is being played, {counted(self.under_way, 'game')} not ended" if self.under_way else ""
+        parts = [played] if self.hash is None else [played, self.defaults, f"study hash {self.hash}"]
         hashed = "".join(f", {part}" for part in parts if part)
         if self.proven is not None:
             return f"{self.proven:,} {of_records} proven{hashed}"
@@ -276,6 +279,7 @@ class StudyCheck:
             "compared": list(self.compared),
             "proven": self.proven,
             "study_hash": self.hash,
+            "under_way": self.under_way,
         }
 
 
@@ -301,7 +305,8 @@ def study_check(study: StudySource, files: Sequence[FileNote]) -> StudyCheck:
     totals = study.manifest.get("totals") or {}
     defaults = defaults_of(int(totals.get("defaults") or 0), int(totals.get("answers") or 0))
     records = len(ended | by_game.keys())
-    return StudyCheck(study.id, records, len(whole), compared, proven, study_hash(heads), defaults)
+    under_way = len(study.under_way)
+    return StudyCheck(study.id, records, len(whole), compared, proven, study_hash(heads), defaults, under_way)
 
 
 def loose_check(studies: Sequence[StudySource], files: Sequence[FileNote]) -> StudyCheck | None:

@@ -22,6 +22,7 @@ from wolfbus.foreign.kinds import hint_for
 from wolfbus.foreign.log import is_foreign_log, read_foreign_log
 from wolfbus.record.published_log import is_paper_log, meta_beside, read_meta
 from wolfbus.record.reader import SUFFIXES, check_seals, open_lines, read_checked
+from wolfbus.study.folder import is_being_played
 from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifest, notes_of
 
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
@@ -66,11 +67,13 @@ class StudySource:
         folder: where the study is.
         manifest: what ``study.json`` says.
         notes: what is noted of its games, there and in its journal.
+        is_played: whether a run is playing it at this moment.
     """
 
     folder: Path
     manifest: dict[str, Any]
     notes: Notes = field(default_factory=lambda: Notes({}))
+    is_played: bool = False
 
     @property
     def id(self) -> str:
@@ -86,6 +89,12 @@ class StudySource:
     def records(self) -> Path:
         """Where its records are."""
         return self.folder / RECORDS
+
+    @property
+    def under_way(self) -> set[str]:
+        """Ids of the games that a run has not ended yet; none where no run is playing the study."""
+        games = self.notes.games.values() if self.is_played else ()
+        return {noted.game for noted in games if noted.state not in {None, "ended"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +199,13 @@ def _is_record_of(source: Source, studies: Iterable[Path]) -> bool:
 
 def _study(path: Path) -> StudySource | None:
     try:
+        # before its notes are read: a game that ends meanwhile is under way for whoever reads them
+        is_played = is_being_played(path.parent)
         manifest = load_manifest(path) if path.is_file() else None
         if manifest is None:
             return None
-        return StudySource(
-            path.parent, manifest, notes_of(path.parent, manifest, StudySource(path.parent, manifest).id)
-        )
+        study = StudySource(path.parent, manifest, is_played=is_played)
+        return replace(study, notes=notes_of(path.parent, manifest, study.id))
     except ConfigError as error:
         raise RecordError(str(error)) from None
 
@@ -291,7 +301,8 @@ def collect(
 
     Of files that hold the same game the one is read that its study has noted; of others the first that is whole; where
     none is, the one that reaches furthest. A game that belongs to no study and is another one played again, by its
-    digest, is left out: it says nothing that the other does not.
+    digest, is left out: it says nothing that the other does not. So are, of a study that a run is playing at this
+    moment, the records of games of which it has noted no end.
 
     Args:
         paths: folders and files.
@@ -311,6 +322,7 @@ def collect(
     folders = {study.records.resolve(): study for study in reversed(studies) if study.games}
     inside = {parent: folders.get(parent.resolve()) for parent in {source.path.parent for source in sources}}
     sources = [_with_notes(_with_game(source, roles), inside[source.path.parent], studies) for source in sources]
+    sources = [source for source in sources if not _is_under_way(source, inside[source.path.parent])]
     annotated = {folder: _by_game(annotations_in(folder)) for folder in {*map(folder_beside, _paths(sources))}}
     believed = {path: _by_game(beliefs_in(path)) for path in {*map(beliefs_beside, _paths(sources))}}
     sources = [
@@ -428,6 +440,12 @@ def _with_notes(source: Source, home: StudySource | None, studies: Sequence[Stud
         if source.game in study.notes.games:
             return replace(source, noted=study.notes.games[source.game])
     return source
+
+
+def _is_under_way(source: Source, home: StudySource | None) -> bool:
+    """Return whether a file is the record of a game that a run is playing, or is just about to note the end of."""
+    # of one that was begun this moment not even the first line need be there
+    return home is not None and (source.game or source.path.stem) in home.under_way
 
 
 def _with_game(source: Source, roles: Path | None) -> Source:

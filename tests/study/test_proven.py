@@ -10,6 +10,7 @@ import pytest
 from tests.study.forged import GAMES, Study, another_game, forge, hash_of, other_words, villagers_win
 from tests.study.runs import SHORT, journal_lines, manifest, run_here, without_times
 from wolfbus.cli import FAILED, run
+from wolfbus.study.folder import StudyFolder
 
 PENDING = {"state": "pending", "winner": None, "digest": None, "head": None}
 
@@ -155,6 +156,19 @@ def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(study, comm
     assert study.counted() == GAMES - 1
 
 
+def test_while_a_study_is_played_games_that_have_not_ended_are_told_and_left_out_and_nothing_is_wrong(study, command):
+    study.edit(lambda edited: [edited.pop("study_hash"), edited["games"][0].update(PENDING)])
+    study.journal.unlink()
+    with StudyFolder(study.folder):
+        code, out, err = command("verify", study)
+        assert (code, err) == (0, "")
+        assert f"{GAMES - 1} of {GAMES - 1} records" in out
+        assert "under way    1 game: the study is being played" in out
+        assert "the study is being played, 1 game not ended" in command("report", study)[1]
+        assert study.counted() == GAMES - 1
+    assert command("verify", study)[0] == FAILED
+
+
 def test_a_rule_that_was_not_kept_is_found_by_re_execution_even_where_nothing_is_noted(
     study, command, tmp_path, failing
 ):
@@ -185,7 +199,7 @@ def test_the_hash_of_a_study_is_over_game_and_head_of_each_record(played, comman
     assert json.loads(run_here("--resume", "--out", played, "--json").stdout)["study_hash"] == loaded["study_hash"]
     assert json.loads(command("report", played, "--json")[1])["studies"][0]["checked"] == {
         "records": GAMES, "whole": GAMES, "compared": ["winner", "rounds", "digest", "head"],
-        "proven": None, "study_hash": loaded["study_hash"],
+        "proven": None, "study_hash": loaded["study_hash"], "under_way": 0,
     }  # fmt: skip
 
 

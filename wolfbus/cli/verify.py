@@ -137,6 +137,8 @@ def _lines(result: dict[str, Any]) -> list[str]:
             rows.append(("not noted", "how any of these games ended: they are compared with nothing"))
         elif check["study"] is not None and check["whole"] and "head" not in check["compared"]:
             rows.append(("not noted", "heads: thoughts, raw replies, times, model calls are not compared"))
+        if check["under_way"]:
+            rows.append(("under way", f"{counted(check['under_way'], 'game')}: the study is being played"))
         rules = "the rules give every derived event from the recorded answers"
         proven = f"{check['proven']:,} of {records} proven: {rules}" if check["proven"] is not None else None
         rows.append(("re-executed", proven or "none (--prove does)"))

@@ -33,6 +33,20 @@ def lock(path: Path) -> int | None:
     return descriptor
 
 
+def is_locked(path: Path) -> bool:
+    """Return whether a process has a lock on a file; False where that cannot be told."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            # shared, so that two who ask at once do not take each other for the one that has it
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+    return False
+
+
 @contextlib.contextmanager
 def alone(path: Path, refusal: WolfError, wait_s: float = 0.0) -> Iterator[None]:
     """Lock a file or folder during the block; where there can be no lock, nobody is kept out.

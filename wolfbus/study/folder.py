@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from wolfbus.actors.closable import Closable
 from wolfbus.errors import ConfigError, WolfError, reason_of
-from wolfbus.files.lock import lock
+from wolfbus.files.lock import is_locked, lock
 from wolfbus.files.whole_file import write_all, write_whole
 from wolfbus.study.journal import JOURNAL, GameResult, Spent, read_journal
 from wolfbus.study.manifest import FILE, RECORDS, SEED_HASH, load_manifest, study_hash
@@ -173,6 +173,11 @@ class StudyFolder(Closable):
         if self._journal is not None:
             os.close(self._journal)
             self._journal = None
+
+
+def is_being_played(folder: Path) -> bool:
+    """Return whether a run is playing the study of a folder at this moment."""
+    return is_locked(folder / _LOCK)
 
 
 def set_aside(record: Path) -> Path | None:
