@@ -129,9 +129,9 @@ def joined_by_seed(blocks: Sequence[str], seeds: Sequence[str | None]) -> list[s
         seeds: seed of each game; "" or None where none is known, which joins nothing.
     """
     names, block = np.unique(blocks, return_inverse=True)
-    told, seed = np.unique([seed or "" for seed in seeds], return_inverse=True)
-    known = told[seed] != ""
-    ends = block[known], len(names) + seed[known]
+    all_seeds, seed = np.unique([seed or "" for seed in seeds], return_inverse=True)
+    has_seed = all_seeds[seed] != ""
+    ends = block[has_seed], len(names) + seed[has_seed]
     graph = coo_array((np.ones(len(ends[0])), ends), shape=(len(names) + len(blocks),) * 2)
     group = connected_components(graph, directed=False)[1]
     first: dict[int, str] = {}

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from analytics.gather import gather
-from analytics.rows import GameRows
 from tests.analytics.script import Script, measured, random_game, tables_of
 from tests.claims.corpus import CLAIMS
 from tests.llm.tables import tables
@@ -97,7 +96,7 @@ def test_a_judgement_that_is_made_twice_is_held_against_itself():
 
 @pytest.mark.parametrize(("assess", "before"), [("live", False), ("after", True)])
 def test_of_forks_judgements_that_stand_in_their_parent_are_not_made_twice(assess, before):
-    def fork(k: int) -> GameRows:
+    def fork(k: int):
         rows = random_game(3).rows()
         said = rows.statements[4]
         of = {"parent": "g", "event": 9, "head": "0" * 64, "batch": 9, "kind": None, "arm": "keep", "k": k, "seed": "s"}

@@ -17,8 +17,6 @@ from tests.proving import prove
 from wolfbus.cli import run
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.game.config import GameConfig
-from wolfbus.running import forking
-from wolfbus.running.brains import open_brain_context
 
 CONFIG = GameConfig(debate_turns=3, max_rounds=2)
 
@@ -139,11 +137,10 @@ def test_the_same_fork_of_scripted_players_is_the_same_game(parent, forks, lie):
 
 
 def test_a_fork_that_another_process_has_begun_meanwhile_is_not_replaced(parent, lie, tmp_path, monkeypatch):
-    def open_late(*arguments, **options):
+    def begin(_paths):
         (tmp_path / f"parent-s{lie}-keep-1.ndjson").write_text("another's")
-        return open_brain_context(*arguments, **options)
 
-    monkeypatch.setattr(forking, "open_brain_context", open_late)
+    monkeypatch.setattr("wolfbus.running.forking.check_are_new", begin)
     with pytest.raises(RecordError, match="exists already"):
         wolfbus.fork(parent.record, at=lie, out=tmp_path)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir() if path.is_file()] == [

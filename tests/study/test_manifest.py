@@ -20,7 +20,6 @@ from wolfbus import cli
 from wolfbus.errors import RecordError
 from wolfbus.game.draws import game_seed
 from wolfbus.study.folder import StudyFolder
-from wolfbus.study.journal import Spent
 
 REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
 FORMAT = '"format": "wolfbus-study", "version": 1'
@@ -117,7 +116,19 @@ def test_what_a_full_disk_left_of_a_note_takes_no_later_note_with_it(tmp_path, m
             with pytest.raises(OSError, match="No space left"):
                 folder.note({"spent_usd": 1.0, "spent_tokens": 1})
         folder.note({"spent_usd": 2.0, "spent_tokens": 2})
-        assert folder.read_journal()[1] == Spent(spent_usd=2.0, spent_tokens=2)
+        spent = folder.read_journal()[1]
+        assert (spent.spent_usd, spent.spent_tokens) == (2.0, 2)
+
+
+def test_what_was_half_written_is_removed_and_a_link_in_its_place_leads_nobody_elsewhere(tmp_path):
+    out, mine = tmp_path / "out", tmp_path / "mine"
+    out.mkdir()
+    mine.write_text("kept")
+    (out / ".a.new").symlink_to(mine)
+    (out / ".b.new").write_text("half")
+    with StudyFolder(out):
+        assert [*out.glob(".*.new")] == []
+    assert mine.read_text() == "kept"
 
 
 @pytest.mark.parametrize("is_made_anew", [False, True])

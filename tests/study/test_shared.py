@@ -34,9 +34,6 @@ from tests.waiting import wait_until
 from wolfbus import __version__
 from wolfbus.bus import open_bus, streams
 from wolfbus.cli import run
-from wolfbus.game.config import GameConfig
-from wolfbus.running.results import fetch_record
-from wolfbus.study.plan import PlannedGame
 from wolfbus.testing.redis_server import RedisServer
 
 AGENDA = "shared"
@@ -129,17 +126,6 @@ def test_a_disk_without_room_for_what_a_worker_has_played_is_one_line_that_names
     done = run_study(study, "--out", out, *share, largest_file=20_000)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"wolfbus: {out}: file too large; go on with: wolfbus run --resume")
-
-
-def test_a_record_that_is_fetched_goes_into_no_file_that_a_link_of_the_folder_leads_to(tmp_path):
-    out, mine = tmp_path / "out", tmp_path / "mine"
-    out.mkdir()
-    mine.write_text("kept")
-    (out / ".g.new").symlink_to(mine)
-    game = PlannedGame(1, "g", "seed", "g", ("scripted",) * 8)
-    with closing(open_bus("memory://fetched")) as bus:
-        assert isinstance(fetch_record(bus, game, "house", out, GameConfig()), str)
-    assert (mine.read_text(), list(out.iterdir())) == ("kept", [])
 
 
 @pytest.mark.parametrize("gate_opens", ["before", "after"])

@@ -56,12 +56,9 @@ class StudyFolder(Closable):
             self._lock = self._wait_for_lock()
         except OSError as error:
             raise ConfigError(f"{path}: no study can be kept there: {reason_of(error, folder=True)}") from None
-        with contextlib.suppress(OSError):
-            # half written when a run was killed; what somebody is writing now is locked
-            for partial in path.glob(".*.new"):
-                if (descriptor := lock(partial)) is not None:
-                    partial.unlink(missing_ok=True)
-                    os.close(descriptor)
+        for partial in path.glob(".*.new"):
+            with contextlib.suppress(OSError):
+                self._clear(partial)
 
     @property
     def records(self) -> Path:
@@ -72,6 +69,16 @@ class StudyFolder(Closable):
     def lock_fd(self) -> int:
         """The lock's descriptor; a worker that inherits it holds the folder too, until it is gone."""
         return self._lock
+
+    @staticmethod
+    def _clear(partial: Path) -> None:
+        """Remove what was half written when a run was killed, but not what somebody is writing now, which is locked."""
+        if partial.is_symlink():
+            # no run has made it
+            partial.unlink()
+        elif (descriptor := lock(partial)) is not None:
+            partial.unlink(missing_ok=True)
+            os.close(descriptor)
 
     def _wait_for_lock(self) -> int:
         path, until = self.path / _LOCK, time.monotonic() + _WAIT_S
