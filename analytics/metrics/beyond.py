@@ -292,7 +292,7 @@ def variability(study: Study, results: Results) -> Result:
     ``lie_rate``, ``mistake_rate``, ``confession_rate``, ``coverage`` and ``truth_*`` rest on statements with a
     checkable claim; detection against truth is of lies among all of these, whatever the self-label.
     ``design_blocks`` are the blocks of the design, which are fewer than ``blocks`` where there are too few of them and
-    single games are resampled instead.
+    single games are resampled instead, or deals, where several games are of one; ``block_kind`` says which.
     """
     return {
         "metrics": {name: _varying(HEADLINES[name], results, study.games) for name in HEADLINES},
@@ -300,8 +300,14 @@ def variability(study: Study, results: Results) -> Result:
         "blocks": study.blocks,
         "design_blocks": study.design_blocks,
         "games": study.games,
-        "block_kind": "block" if study.blocks == study.design_blocks < study.games else "game",
+        "block_kind": _block_kind(study),
     }
+
+
+def _block_kind(study: Study) -> str:
+    if study.blocks == study.games:
+        return "game"
+    return "block" if study.blocks == study.design_blocks else "deal"
 
 
 def _varying(about: Headline, results: Results, games: int) -> Result:

@@ -229,10 +229,12 @@ def _few(findings: Result) -> Iterator[str]:
 
     blocks = look(findings, "variability", "blocks") or 0
     by_design = look(findings, "variability", "design_blocks") or blocks
+    kind = look(findings, "variability", "block_kind")
     if by_design < blocks and by_design > 1:
-        yield f"The design has only {by_design} blocks: games are resampled one by one, as if they were independent."
+        single = "deals, with all games of each," if kind == "deal" else "games"
+        yield f"The design has only {by_design} blocks: {single} are resampled one by one, as if they were independent."
     if not 0 < blocks < TELLING:
         return
-    noun = "block of games" if look(findings, "variability", "block_kind") == "block" else "game"
-    blocks_in_words = quantity(blocks, noun, "blocks of games" if noun != "game" else None)
+    noun = {"block": "block of games", "deal": "deal"}.get(kind, "game")
+    blocks_in_words = quantity(blocks, noun, "blocks of games" if kind == "block" else None)
     yield f"There {'is' if blocks == 1 else 'are'} only {blocks_in_words}: too few to tell what is better than what."

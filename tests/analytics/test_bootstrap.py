@@ -76,6 +76,16 @@ def test_single_games_of_a_mirrored_design_of_few_blocks_stay_apart_though_they_
     assert (found["blocks"], found["design_blocks"], found["block_kind"]) == (12, 6, "game")
 
 
+def test_where_blocks_are_few_deals_that_several_cells_have_played_are_drawn_with_all_their_games():
+    games = tables_of(
+        replace(random_game(seed).rows(), game=f"{cell}{seed:02d}", seed=str(seed))
+        for seed in range(12)
+        for cell in "ab"
+    )
+    found = measured("variability", in_blocks(games, [f"{name[0]}{int(name[1:]) // 2}" for name in games.ids]))
+    assert (found["blocks"], found["design_blocks"], found["games"], found["block_kind"]) == (12, 6, 24, "deal")
+
+
 def test_blocks_of_two_studies_are_joined_where_any_seed_is_of_both():
     joined = joined_by_seed(["a1", "a1", "a2", "b1", "b1", "b2"], ["1", "2", "3", "2", "4", ""])
     assert joined == ["a1", "a1", "a2", "a1", "a1", "b2"]

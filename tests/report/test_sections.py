@@ -177,6 +177,7 @@ def test_a_design_that_tells_detection_and_concealment_not_apart_ranks_nobody_in
     [
         (1, "game", "There is only 1 game: too few"),
         (7, "block", "There are only 7 blocks of games: too few"),
+        (7, "deal", "There are only 7 deals: too few"),
         *((8, "game", None), (0, "game", None)),
     ],
 )

@@ -73,11 +73,13 @@ def variability(findings: Result, context: Context) -> Section:
         for name, metric in metrics.items()
         if "/" not in name and (name not in ANNOTATED or metric.get("n"))
     )
-    kind = "blocks of the design" if headlines.get("block_kind") == "block" else "games"
+    block_kind = str(headlines.get("block_kind"))
+    kind = {"block": "blocks of the design", "deal": "deals"}.get(block_kind, "games")
     draws = count(headlines.get("draws") or 0)
     notes = [phrase("evidence/intervals", draws=draws, blocks=count(blocks), kind=kind)]
-    if (by_design := headlines.get("design_blocks") or blocks) < blocks and headlines.get("block_kind") == "game":
-        notes.append(phrase("evidence/single_games", blocks=quantity(by_design, "block")))
+    if (by_design := headlines.get("design_blocks") or blocks) < blocks:
+        single = "deals, with all games of each," if block_kind == "deal" else "games"
+        notes.append(phrase("evidence/single_games", blocks=quantity(by_design, "block"), single=single))
     if 0 < blocks < TELLING:
         notes.append(phrase("evidence/few", telling=TELLING, kind=kind))
     block = table("evidence/headlines", findings, context, lines=lines, notes=notes)
