@@ -100,6 +100,15 @@ def test_the_levels_of_a_factor_are_compared_over_all_other_levels_paired_by_see
     assert "at each level of vote_reasons" in " ".join(said.split())
 
 
+def test_a_folder_of_several_whole_studies_is_as_it_should_be_and_each_has_its_hash(played: Path) -> None:
+    hashes = [json.loads(file.read_bytes())["study_hash"] for file in (played / "out").glob("*/study.json")]
+    said = wolfbus(played, "verify", "out")
+    assert said.code == 0, said.out
+    assert [f"study hash   {each}" in said.out for each in hashes] == [True] * 4
+    assert json.loads(wolfbus(played, "verify", "out", "--json").out)["fine"]
+    assert wolfbus(played, "verify", "out", "--expect", hashes[0]).code == 1
+
+
 def test_a_seed_of_0_is_the_seed_of_all_cells(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY.replace('seed = "7"', "seed = 0").replace("games = 10", "games = 1"))
     seeds = set()

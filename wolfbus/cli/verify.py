@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -86,7 +87,7 @@ def verify(
                 click.echo(f"wolfbus: {visible(line)}", err=True)
     for (_, gathered), result in zip(gathered_sources, results, strict=True):
         print_problems(gathered.problems)
-        fine = fine and not gathered.problems and not result["unsealed"] and result["hash"] is not None
+        fine = fine and not gathered.problems and not result["unsealed"] and _is_hashed(result)
     if expect is not None:
         results[0]["expected"] = expect
         results[0]["is_hash"] = results[0]["hash"] == expect
@@ -126,22 +127,15 @@ def _result(source: str, gathered: Gathered) -> dict[str, Any]:
     }
 
 
+def _is_hashed(result: dict[str, Any]) -> bool:
+    """Whether there is a hash over what was found: of one study or record, or of each of several in one folder."""
+    hashes = [check["study_hash"] for check in result["checked"]]
+    return result["hash"] is not None or (len(hashes) > 1 and None not in hashes)
+
+
 def _lines(result: dict[str, Any]) -> list[str]:
-    rows: list[tuple[str, str]] = []
-    for check in result["checked"]:
-        records = counted(check["records"], "record")
-        compared = f"; as the study noted ({', '.join(check['compared'])})" if check["compared"] else ""
-        whole = f"{check['whole']:,} of {records}: every seal holds, up to the game's end{compared}"
-        rows.append(("whole", whole))
-        if check["study"] is not None and check["whole"] and not check["compared"]:
-            rows.append(("not noted", "how any of these games ended: they are compared with nothing"))
-        elif check["study"] is not None and check["whole"] and "head" not in check["compared"]:
-            rows.append(("not noted", "heads: thoughts, raw replies, times, model calls are not compared"))
-        if check["under_way"]:
-            rows.append(("under way", f"{counted(check['under_way'], 'game')}: the study is being played"))
-        rules = "the rules give every derived event from the recorded answers"
-        proven = f"{check['proven']:,} of {records} proven: {rules}" if check["proven"] is not None else None
-        rows.append(("re-executed", proven or "none (--prove does)"))
+    several = len(result["checked"]) > 1
+    rows = [row for check in result["checked"] for row in _check_rows(check, several)]
     if "forks" in result:
         rows.append(("forks", f"{result['forks']:,} of {counted(result['records'], 'record')} begin as their parents"))
     if result["unsealed"]:
@@ -152,11 +146,33 @@ def _lines(result: dict[str, Any]) -> list[str]:
         rows.append(("spoilt", f"{counted(result['spoilt'], 'game')}, which reports leave out"))
     if result["hash"] is not None:
         rows.append(("head" if result["is_record"] else "study hash", result["hash"]))
+    elif several:
+        rows.append(("no hash", "over all of them: each study has its own"))
     else:
         rows.append(("no hash", "it takes one study or record, with the head of every game"))
     if "expected" in result:
         rows.append(("as expected", _expected(result)))
     return [result["source"], *(f"  {label:<11}  {words}" for label, words in rows)]
+
+
+def _check_rows(check: dict[str, Any], several: bool) -> Iterator[tuple[str, str]]:
+    """Yield what was checked of the records of one study, with its name and hash where it is one of several."""
+    if several:
+        yield "study", check["study"] or "none that is noted"
+    records = counted(check["records"], "record")
+    compared = f"; as the study noted ({', '.join(check['compared'])})" if check["compared"] else ""
+    yield "whole", f"{check['whole']:,} of {records}: every seal holds, up to the game's end{compared}"
+    if check["study"] is not None and check["whole"] and not check["compared"]:
+        yield "not noted", "how any of these games ended: they are compared with nothing"
+    elif check["study"] is not None and check["whole"] and "head" not in check["compared"]:
+        yield "not noted", "heads: thoughts, raw replies, times, model calls are not compared"
+    if check["under_way"]:
+        yield "under way", f"{counted(check['under_way'], 'game')}: the study is being played"
+    rules = "the rules give every derived event from the recorded answers"
+    proven = f"{check['proven']:,} of {records} proven: {rules}" if check["proven"] is not None else None
+    yield "re-executed", proven or "none (--prove does)"
+    if several and check["study_hash"] is not None:
+        yield "study hash", check["study_hash"]
 
 
 def _expected(result: dict[str, Any]) -> str:
