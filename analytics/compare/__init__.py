@@ -10,13 +10,13 @@ from math import isnan
 from typing import Final
 
 import numpy as np
-import polars as pl
 
 from analytics import Result
 from analytics.compare.written import as_csv, asked_differently, compared_page, render
 from analytics.metrics.agents import seat_rows, seats_of
 from analytics.metrics.bootstrap import Draws, mean_interval
 from analytics.metrics.formulas import Array
+from analytics.metrics.games import asked_times
 from analytics.metrics.headlines import Headline, by_sums, headlines_of
 from analytics.metrics.primary import PERMUTATIONS, PRIMARY, Rearrangements, needed_units
 from analytics.metrics.study import Scope, Study, Units, figure_row, joined_by_seed, tells
@@ -98,8 +98,8 @@ def by_agents(study: Study, one: str, other: str) -> Shared:
 
 
 def asked_in(tables: Tables) -> Result:
-    """Return when labels were asked for in some games, and when labels and judgements were."""
-    return {name: sorted(tables.games[name].cast(pl.String).unique().to_list()) for name in ("label", "assess")}
+    """Return when labels were asked for in some games, if ever, and when labels and judgements were."""
+    return {name: sorted(asked_times(tables.games, name).unique().to_list()) for name in ("label", "assess")}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -158,14 +158,15 @@ _WHAT: Final = {"label": "labels", "assess": "labels and judgements"}
 
 
 def asked_differently(what: Literal["label", "assess"], a: Result, b: Result) -> str:
-    """Return in words when something was asked for in two sides' games, "" if it was at one time in all.
+    """Return in words when something was asked for in two sides' games, "" if it was at one time in all, or never in
+    those of one side.
 
     Args:
         what: the labels, or labels and judgements.
         a: what `asked_in` tells of one side.
         b: of the other.
     """
-    if len({*a[what], *b[what]}) < 2:
+    if not a[what] or not b[what] or len({*a[what], *b[what]}) < 2:
         return ""
     in_a = listed([ASKED[what][time] for time in a[what]])
     in_b = listed([ASKED[what][time] for time in b[what]])

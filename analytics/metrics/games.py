@@ -63,8 +63,9 @@ def game_rows(study: Study) -> Iterator[ResultRow]:
     for protocol in PROTOCOLS:
         yield _count("games", int((games["protocol"].cast(pl.String) == protocol).sum()), protocol=protocol)
     for column, values in (("label", LABEL_TIMES), ("assess", ASSESSMENT_TIMES)):
+        times = asked_times(games, column)
         for value in values:
-            yield _count("games", int((games[column].cast(pl.String) == value).sum()), **{column: value})
+            yield _count("games", int((times == value).sum()), **{column: value})
     yield _count("games", int((~games["feedback"]).sum()), feedback="no")
     endings = games.filter("finished")["reason"].drop_nulls().cast(pl.String).to_list()
     for ending in sorted(set(endings)):
@@ -81,6 +82,14 @@ def game_rows(study: Study) -> Iterator[ResultRow]:
         yield ResultRow(f"{name}_per_game", "all", NOBODY, total / n if n else None, n=n)
         yield ResultRow(f"{name}_sd", "all", NOBODY, math.sqrt(scaled / (n * (n - 1))) if n > 1 else None, n=n)
         yield _count(f"{name}_total", int(counted[name].sum()))
+
+
+def asked_times(games: pl.DataFrame, column: str) -> pl.Series:
+    """Return when labels (``label``), or labels and judgements (``assess``), were asked for in each of some games; of
+    labels without the games in which nobody was asked for any.
+    """
+    asked = games.filter(games["assess"].cast(pl.String) != "none") if column == "label" else games
+    return asked[column].cast(pl.String)
 
 
 def _per_game(frame: pl.DataFrame, games: int) -> pl.Series:

@@ -12,6 +12,8 @@ import pytest
 import wolfbus
 from analytics.compare import compare, render
 from analytics.gather import GameFold
+from analytics.metrics.games import game_rows
+from analytics.metrics.study import Study
 from analytics.tables import Tables
 from moderator.engine.reexecution import Verifier
 from tests.analytics.script import tables_of
@@ -184,6 +186,15 @@ def test_asking_that_changes_how_agents_play_is_told_from_asking_that_does_not()
     told = render(changed)
     assert "were asked for as statements were made in A, when the game was over in B" in " ".join(told.split())
     assert "differs from A by less than" in " ".join(told.split())
+
+
+def test_no_time_of_labels_is_told_of_games_in_which_nobody_was_asked_for_any():
+    asked, unasked = studied(Confessor, label="with"), studied(Confessor, "none")
+    told = " ".join(render(compare(asked, unasked)).split())
+    assert "labels and judgements were asked for as statements were made in A, never in B" in told
+    assert "WARNING: labels were asked for" not in told
+    games = {row.group: row.value for row in game_rows(Study(unasked)) if row.metric == "games"}
+    assert (games["label:after"], games["assess:none"]) == (0, 6)
 
 
 def test_equivalence_is_an_interval_within_the_margin():
