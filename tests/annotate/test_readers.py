@@ -120,6 +120,17 @@ def test_another_model_prompt_or_setting_never_goes_on_with_a_file(place):
     assert len(place.lines("warm")) == len(place.statements) + 1
 
 
+def test_another_sample_is_read_beside_the_one_before(place):
+    assert place.read("spy", "--statements", "5", "--no-probe").code == 0
+    before = place.lines()
+    said = place.read("spy", "--statements", "3", "--seed", "other", "--no-probe")
+    assert said.code == 0, said.err
+    assert place.lines()[:6] == before
+    assert 6 <= len(place.lines()) <= 9
+    assert place.read("spy", "--no-probe").code == 0
+    assert len(place.lines()) == len(place.statements) + 1
+
+
 def test_a_kill_loses_no_annotation_and_the_same_command_goes_on(place):
     models = place.folder / "models.toml"
     usual = models.read_text()

@@ -24,6 +24,8 @@ from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wolfbus.knowledge.passage import Passage
 
 _SAMPLE = 120
@@ -123,9 +125,8 @@ def annotate(
         where = " in a game that has ended" if unfinished else ""
         raise ConfigError(f"{study}: no {'private thought' if private else 'statement'} was recorded{where}")
     if reader is not None:
-        if number is not None:
-            items = sampled(items, number, seed or "0")
-        return _read(study, reader, items, name, private=private, as_json=as_json, **options)
+        sample = items if number is None else sampled(items, number, seed or "0")
+        return _read(study, reader, sample, items, name, private=private, as_json=as_json, **options)
     if sheet_out is not None:
         rows = export(sampled(items, number or _SAMPLE, seed or "0"), sheet_out, study)
         result: dict[str, Any] = {"sheet": str(sheet_out), "rows": rows}
@@ -142,7 +143,8 @@ def annotate(
 def _read(
     study: Path,
     reader: str,
-    items: list[Passage],
+    chosen: Sequence[Passage],
+    items: Sequence[Passage],
     name: str | None,
     *,
     private: bool,
@@ -151,7 +153,7 @@ def _read(
     config_file: Path | None,
     **options: Any,
 ) -> int:
-    """Have a model read statements; returns the exit code."""
+    """Have a model read the chosen ones of a study's statements; returns the exit code."""
     from analytics.annotations.file import FOLDER
     from analytics.annotations.lines import SUFFIX, alone
     from players.llm.settings import model_of
@@ -163,7 +165,7 @@ def _read(
     file_name = name or _slug(model.model) + ("-private" if private else "")
     path, header = study / FOLDER / f"{file_name}{SUFFIX}", header_of(model, private=private)
     with alone(path):
-        run = ReaderRun(model, left_over(path, header, items), private)
+        run = ReaderRun(model, left_over(path, header, chosen, items), private)
         if run.items:
             ask_models(
                 [reader],
@@ -173,7 +175,7 @@ def _read(
                 yes=yes,
                 **options,
             )
-    before = len(items) - len(run.items)
+    before = len(chosen) - len(run.items)
     names = {"head": "Annotations", "answer": "new statement", "item": "statement"}
     return report_answers(run, path, before, as_json=as_json, **names)
 

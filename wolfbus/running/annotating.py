@@ -68,15 +68,22 @@ def header_of(model: Model, *, private: bool) -> Header:
     )
 
 
-def left_over(path: Path, header: Header, items: Sequence[Passage]) -> list[Passage]:
-    """Return the statements that a file does not yet hold; of those it holds, that they are these.
+def left_over(path: Path, header: Header, chosen: Sequence[Passage], items: Sequence[Passage]) -> list[Passage]:
+    """Return which of the chosen statements a file does not yet hold; those that it holds, chosen or not, are the
+    study's own.
+
+    Args:
+        path: the file.
+        header: its first line, were it begun now.
+        chosen: the statements that are to be read.
+        items: all statements of the study.
 
     Raises:
         RecordError: the file cannot be read, or is of other records.
         ConfigError: it is of another model, prompt or setting.
     """
     if not path.exists():
-        return list(items)
+        return list(chosen)
     file: Annotations = read(path)
     for name, value in header.annotator.items():
         before = file.header.annotator[name]
@@ -90,7 +97,7 @@ def left_over(path: Path, header: Header, items: Sequence[Passage]) -> list[Pass
         if item is None or item.seals != line.seals:
             raise line.misfit(path)
     there_already = {line.place for line in file.lines}
-    return [item for item in items if item.place not in there_already]
+    return [item for item in chosen if item.place not in there_already]
 
 
 def _short(value: object) -> str:
