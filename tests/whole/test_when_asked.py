@@ -1,6 +1,7 @@
 """When labels and judgements are asked for: with the words, afterwards, when the game is over, or never."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -19,6 +20,7 @@ from moderator.engine.reexecution import Verifier
 from tests.analytics.script import tables_of
 from tests.llm.whole.playing import obliging, played, scripted
 from wolfbus.agent import Agent
+from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.errors import ConfigError
 from wolfbus.game.config import GameConfig
 from wolfbus.messages.content import Label, Speech
@@ -195,6 +197,15 @@ def test_no_time_of_labels_is_told_of_games_in_which_nobody_was_asked_for_any():
     assert "WARNING: labels were asked for" not in told
     games = {row.group: row.value for row in game_rows(Study(unasked)) if row.metric == "games"}
     assert (games["label:after"], games["assess:none"]) == (0, 6)
+
+
+@pytest.mark.parametrize(("assess", "told"), [("live", {"0", "1", "4"}), ("after", {"–"}), ("none", {"–"})])
+def test_an_ending_counts_no_deceptive_words_of_whom_nobody_asked_before_the_end(assess, told):
+    ending = GameEnding()
+    for recorded in game(assess=assess, max_rounds=2).events:
+        ending.feed(recorded)
+    seats = re.findall(r" ([1-9])  +(\d|–)  +\d  +(?:–|\d+.%)", "\n".join(ending.lines()))
+    assert {deceptive for _, deceptive in seats} == told
 
 
 def test_equivalence_is_an_interval_within_the_margin():

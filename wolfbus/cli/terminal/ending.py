@@ -9,7 +9,7 @@ from typing import Any, Final
 from wolfbus.cli.terminal.wording import ENDINGS, WINNERS, names_of
 from wolfbus.cli.view import WordClaims
 from wolfbus.files.document import Cell, Row, TableBlock, TableColumn, written
-from wolfbus.files.formats import percent
+from wolfbus.files.formats import number, percent
 from wolfbus.files.printable import counted, name_of, printable, shortened
 from wolfbus.game.roles import FACTS, team_of
 from wolfbus.game.vocabulary import ROLES, SCRIPTS, Kind
@@ -133,18 +133,23 @@ class GameEnding:
         return [*table, *course, *closing]
 
     def _table(self, beats: Sequence[Beat]) -> TableBlock:
-        statements, deceptive, lies = Counter[str](), Counter[str](), Counter[str]()
+        statements, lies = Counter[str](), Counter[str]()
+        deceptive: dict[str, int | None] = {}
         for spoken in (beat.spoken for beat in beats if beat.spoken is not None):
             statements[spoken.speaker] += 1
-            deceptive[spoken.speaker] += bool(spoken.label and spoken.label.deceptive)
+            label = None if spoken.label is None else spoken.label.deceptive
+            before = deceptive.setdefault(spoken.speaker, None)
+            # who was never heard on its own words, as where that is asked when the game is over, has no number of them
+            deceptive[spoken.speaker] = before if label is None else (before or 0) + label
             lies[spoken.speaker] += any(claim.verdict == "lie" for claim in spoken.claims)
         several = len(set(self._brain_of.values())) > 1
         columns = _COLUMNS if several else _COLUMNS[:-1]
         rows = []
         for seat in sorted(beats[-1].seats, key=_by_side):
-            numbers = (statements[seat.name], deceptive[seat.name], lies[seat.name])
+            counts = (statements[seat.name], deceptive.get(seat.name, 0), lies[seat.name])
+            numbers = (*(number(each, 0) for each in counts), percent(seat.suspected, 0))
             brain = shortened(self._brain_of.get(seat.name, ""), 24)
-            words = (seat.role or "?", _fate(seat), *map(str, numbers), percent(seat.suspected, 0), brain)
+            words = (seat.role or "?", _fate(seat), *numbers, brain)
             rows.append(Row(Cell(name_of(seat.name)), tuple(map(Cell, words[: len(columns) - 1]))))
         return TableBlock("ending", _headline(beats[-1]), columns, tuple(rows))
 
