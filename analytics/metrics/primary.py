@@ -238,11 +238,16 @@ def check_margins(margins: Mapping[str, float], source: str) -> dict[str, float]
     return dict(margins)
 
 
+def declared_by(manifests: Iterable[Mapping[str, Any]]) -> set[tuple[str, ...]]:
+    """Return the different primary metrics that some studies declared, () among them where one declared none."""
+    return {tuple(manifest.get("primary") or ()) for manifest in manifests}
+
+
 def primary_of(manifests: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...], bool]:
     """Return the primary metrics of some studies, and whether they declared them; where studies
     declared different ones, or one none, the usual ones.
     """
-    declared = {tuple(manifest.get("primary") or ()) for manifest in manifests}
+    declared = declared_by(manifests)
     names = declared.pop() if len(declared) == 1 else ()
     if names and all(name in HEADLINES or name in LEADS for name in names):
         return names[:MOST], True

@@ -50,6 +50,18 @@ def test_each_statement_is_forked_for_every_arm_and_number(forked, parents):
     assert run(["verify", str(forked.folder), "--prove", "--parent", str(parents)]) == 0
 
 
+def test_commands_that_take_games_for_a_sample_say_that_forks_are_none(forked, parents, capsys):
+    told = "are forks, which share what was said before: they are no sample of games\n"
+    for words in (
+        ("compare", str(forked.folder), str(parents), "--different-times"),
+        ("plan", "--from", str(forked.folder), "--metric", "vote_hit_lift", "--games", "200"),
+    ):
+        run([*words])
+        assert f"wolfbus: 24 of 24 games {told}" in capsys.readouterr().err
+    run(["plan", "--from", str(parents), "--metric", "vote_hit_lift", "--games", "200"])
+    assert told not in capsys.readouterr().err
+
+
 def test_the_effect_known_by_construction_is_found_and_stands_in_report_and_export(forked, tmp_path, capsys):
     found = forked.findings()["forks"]
     assert (found["statements"], found["forks"], found["refused"]["value"]) == (4, 24, 0.0)

@@ -16,6 +16,7 @@ from wolfbus.cli.measuring import (
     cache_option,
     criteria_of,
     criteria_options,
+    print_forks,
     print_problem_count,
     read_games,
     workers_option,
@@ -101,7 +102,7 @@ def compare(
     """
     from analytics import compare as comparing
     from analytics.gather import once
-    from analytics.metrics.primary import primary_of
+    from analytics.metrics.primary import declared_by, primary_of
 
     if as_json and as_table:
         raise ConfigError("--json or --csv: give one of them")
@@ -112,7 +113,12 @@ def compare(
     groups = _groups(sources, varied, of_agents=agents is not None)
     gathered = [_read(group, criteria, workers, cached=cached) for group in groups]
     tables = [group.tables for group in gathered]
-    primary, _ = primary_of(study.manifest for group in gathered for study in group.studies)
+    manifests = [study.manifest for group in gathered for study in group.studies]
+    primary, _ = primary_of(manifests)
+    if len(declared_by(manifests)) > 1:
+        click.echo(
+            "wolfbus: the studies declare different primary metrics: the usual ones are adjusted together", err=True
+        )
     if agents is not None:
         x, y = names = _agent(tables[0], agents[0]), _agent(tables[0], agents[1])
         if x == y:
@@ -262,6 +268,7 @@ def _read(sources: Sequence[str], criteria: Criteria, workers: int | None, *, ca
     defaults = all_defaults({"repair": gathered.ledger.repair()})
     for line in filter(None, [defaults, spoilt_games(gathered.files), *gathered.checked]):
         click.echo(f"wolfbus: {line}", err=True)
+    print_forks(gathered)
     return gathered
 
 

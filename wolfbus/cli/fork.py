@@ -11,7 +11,7 @@ import click
 
 from wolfbus.cli import options
 from wolfbus.cli.run_study import report_run
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, RecordError
 from wolfbus.files.printable import counted, printable
 from wolfbus.running.brains import print_estimate, quiet_brains
 from wolfbus.study.forks import TRIES
@@ -104,6 +104,8 @@ def fork(
         chosen = forks_of(source, lies=lies or 100, times=times or 2, arms=arms, tries=tries, seed=seed or "1")
         run = prepare_run(chosen, config_file, settings, run_options, out)
         return report_run(run, run.play(), as_json=as_json)
+    if not source.exists():
+        raise RecordError(f"{source}: no such file or folder")
     only_of_study = {"--lies": lies, "--seed": seed, "--at-once": at_once, "--workers": workers}
     options.refuse(
         *((value is not None, f"{name} is for a STUDY; a RECORD has --at") for name, value in only_of_study.items()),

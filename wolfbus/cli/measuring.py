@@ -106,6 +106,14 @@ def print_spoilt(gathered: Gathered) -> None:
         click.echo(f"wolfbus: {games}, in which too many answers of a seat are defaults: left out", err=True)
 
 
+def print_forks(gathered: Gathered) -> None:
+    """Print on stderr how many games are forks, for a command whose figures take games for a sample."""
+    if forks := gathered.tables.forks.height:
+        games = counted(gathered.tables.games.height, "game")
+        line = f"{forks:,} of {games} are forks, which share what was said before: they are no sample of games"
+        click.echo(f"wolfbus: {line}", err=True)
+
+
 def read_games(
     sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool, with_words: int = 0
 ) -> Gathered:

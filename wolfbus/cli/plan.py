@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.measuring import criteria_of, print_problem_count, print_spoilt, read_games
+from wolfbus.cli.measuring import criteria_of, print_forks, print_problem_count, print_spoilt, read_games
 from wolfbus.cli.options import PATH, Share, json_option
 from wolfbus.errors import ConfigError
 from wolfbus.files.formats import in_unit, quantity
@@ -42,6 +42,7 @@ def plan(pilot: str, metric: str, difference: float | None, games: int | None, p
 
     gathered = read_games([str(pilot)], criteria_of(prove=False), None, cached=True)
     print_spoilt(gathered)
+    print_forks(gathered)
     primary, _ = primary_of(study.manifest for study in gathered.studies)
     planned = pilot_of(Study(gathered.tables), metric, primary)
     if games is not None and games > planned.games(MOST):

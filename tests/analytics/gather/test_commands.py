@@ -56,6 +56,16 @@ def test_a_manifest_that_is_wrong_is_one_line_with_file_and_member(folder, capsy
         assert err.count("\n") == 1
 
 
+def test_studies_that_declare_different_primary_metrics_are_compared_by_the_usual_ones_which_is_told(folder, capsys):
+    other = Path(shutil.copytree(folder, folder.parent / "other"))
+    manifest = json.loads((other / "study.json").read_text())
+    (other / "study.json").write_text(json.dumps({**manifest, "primary": ["werewolf_wins"]}))
+    told = "wolfbus: the studies declare different primary metrics: the usual ones are adjusted together\n"
+    for sides, is_told in (((folder, other), True), ((other, other), False)):
+        assert run(["compare", *map(str, sides), "--json", "--permutations", "100"]) == 0
+        assert (told in capsys.readouterr().err) is is_told
+
+
 def test_a_damaged_file_is_named_by_all_of_them_and_they_exit_1(folder: Path, capsys: pytest.CaptureFixture[str]):
     path = folder / "records" / "g2.ndjson"
     path.write_bytes(path.read_bytes()[:-20])
