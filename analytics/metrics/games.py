@@ -88,8 +88,9 @@ def asked_times(games: pl.DataFrame, column: str) -> pl.Series:
     """Return when labels (``label``), or labels and judgements (``assess``), were asked for in each of some games; of
     labels without the games in which nobody was asked for any.
     """
-    asked = games.filter(games["assess"].cast(pl.String) != "none") if column == "label" else games
-    return asked[column].cast(pl.String)
+    if column == "label":
+        games = games.filter(games["assess"].cast(pl.String) != "none")
+    return games[column].cast(pl.String)
 
 
 def _per_game(frame: pl.DataFrame, games: int) -> pl.Series:

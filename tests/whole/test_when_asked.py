@@ -13,14 +13,12 @@ import pytest
 import wolfbus
 from analytics.compare import compare, render
 from analytics.gather import GameFold
-from analytics.metrics.games import game_rows
-from analytics.metrics.study import Study
 from analytics.tables import Tables
 from moderator.engine.reexecution import Verifier
-from tests.analytics.script import tables_of
+from tests.analytics.script import measured, tables_of
 from tests.llm.whole.playing import obliging, played, scripted
 from wolfbus.agent import Agent
-from wolfbus.cli.terminal.ending import GameEnding
+from wolfbus.cli import run
 from wolfbus.errors import ConfigError
 from wolfbus.game.config import GameConfig
 from wolfbus.messages.content import Label, Speech
@@ -195,16 +193,15 @@ def test_no_time_of_labels_is_told_of_games_in_which_nobody_was_asked_for_any():
     told = " ".join(render(compare(asked, unasked)).split())
     assert "labels and judgements were asked for as statements were made in A, never in B" in told
     assert "WARNING: labels were asked for" not in told
-    games = {row.group: row.value for row in game_rows(Study(unasked)) if row.metric == "games"}
-    assert (games["label:after"], games["assess:none"]) == (0, 6)
+    outcomes = measured("outcomes", unasked)
+    assert (outcomes["labels"]["after"], outcomes["assessments"]["none"]) == (0, 6)
 
 
 @pytest.mark.parametrize(("assess", "told"), [("live", {"0", "1", "4"}), ("after", {"–"}), ("none", {"–"})])
-def test_an_ending_counts_no_deceptive_words_of_whom_nobody_asked_before_the_end(assess, told):
-    ending = GameEnding()
-    for recorded in game(assess=assess, max_rounds=2).events:
-        ending.feed(recorded)
-    seats = re.findall(r" ([1-9])  +(\d|–)  +\d  +(?:–|\d+.%)", "\n".join(ending.lines()))
+def test_an_ending_counts_no_deceptive_words_of_whom_nobody_asked_before_the_end(assess, told, tmp_path, capsys):
+    played = wolfbus.play(seed=7, config=GameConfig(assess=assess, max_rounds=2), out=tmp_path)
+    assert run(["replay", str(played.record)]) == 0
+    seats = re.findall(r" ([1-9])  +(\d|–)  +\d  +(?:–|\d+.%)", capsys.readouterr().out)
     assert {deceptive for _, deceptive in seats} == told
 
 

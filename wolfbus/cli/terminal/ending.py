@@ -147,7 +147,7 @@ class GameEnding:
         rows = []
         for seat in sorted(beats[-1].seats, key=_by_side):
             counts = (statements[seat.name], deceptive.get(seat.name, 0), lies[seat.name])
-            numbers = (*(number(each, 0) for each in counts), percent(seat.suspected, 0))
+            numbers = (*(number(count, 0) for count in counts), percent(seat.suspected, 0))
             brain = shortened(self._brain_of.get(seat.name, ""), 24)
             words = (seat.role or "?", _fate(seat), *numbers, brain)
             rows.append(Row(Cell(name_of(seat.name)), tuple(map(Cell, words[: len(columns) - 1]))))
