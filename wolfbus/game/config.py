@@ -189,7 +189,8 @@ class GameConfig(BaseModel):
         if self.debate_turns == 0 and not self.vote_reasons:
             raise ValueError("debate_turns = 0 and vote_reasons = false: nobody would ever make a statement")
         if self.assess != "live" and self.label_asked != "after":
-            raise ValueError(f'assess = "{self.assess}": no label is asked in a game, so label must be "after"')
+            unset = "" if self.label else f'; with protocol = "{self.protocol}" it must be given'
+            raise ValueError(f'assess = "{self.assess}": no label is asked in a game, so label must be "after"{unset}')
         if self.roles is not None:
             self._check_roles(self.roles)
 
