@@ -280,6 +280,24 @@ def test_a_run_that_was_killed_counts_what_it_spent_after_its_last_note_once_and
     assert 0 < len(after) < len(calls)
 
 
+def test_a_study_that_was_begun_without_a_budget_counts_all_that_it_spent_once_it_has_one(paid, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(paid, out)
+    notes = (out / "journal.jsonl").read_text().splitlines(keepends=True)
+    torn = max((out / "records").iterdir())
+    lines = torn.read_bytes().splitlines(keepends=True)
+    torn.write_bytes(b"".join(lines[: len(lines) // 2]))
+    (out / "journal.jsonl").write_text("".join(line for line in notes if "spent" not in line and "00004" not in line))
+    events = [json.loads(line) for record in (out / "records").iterdir() for line in record.read_text().splitlines()]
+    calls = [event for event in events if event["type"] == "model_call"]
+    usd = sum(call["cost_usd"] for call in calls)
+    tokens = sum(call["prompt_tokens"] + call["completion_tokens"] for call in calls)
+    for option, spent in (("--budget", f"${usd:.4f} of $0.0000"), ("--budget-tokens", f"{tokens:,} of 0 tokens")):
+        more = ["--budget", "1000"] if option == "--budget-tokens" else []
+        done = run_here("--resume", "--out", out, *more, option, "0", code=1)
+        assert f"the budget ends here: {spent} spent" in done.stderr
+
+
 def test_a_budget_needs_prices_before_anything_is_played(server, tmp_path):
     done = run_here("--players", f"llm:double@{server.url}", "--budget", "1", "--out", tmp_path / "out", code=2)
     assert "needs the price of double" in done.stderr

@@ -248,6 +248,8 @@ def find_pending(
     plan: Plan,
     games: list[PlannedGame],
     manifest: Manifest,
+    *,
+    has_budget: bool,
 ) -> tuple[list[PlannedGame], Spent]:
     """Find which games are not played, and move records that one cannot go on with, or that are not as noted, out of
     the way.
@@ -258,6 +260,7 @@ def find_pending(
         plan: the study.
         games: its games.
         manifest: takes in the results of those that are played.
+        has_budget: whether what is spent counts, also of a study that was begun without a budget.
 
     Returns:
         The games to play, and what is spent so far.
@@ -274,7 +277,9 @@ def find_pending(
         click.echo(f"wolfbus: {folder.path / FILE}: {notes.fault}", err=True)
     records = {entry.name for entry in os.scandir(folder.records)}
     pending: list[PlannedGame] = []
-    lost = Spent() if spent.at is None else _spent_since(folder, spent.at)
+    # without a budget nothing was noted; an earlier version noted no time
+    since = 0.0 if has_budget and spent == Spent() else spent.at
+    lost = Spent() if since is None else _spent_since(folder, since)
     for game in games:
         path = folder.path / game.record
         noted = notes.games.get(game.game)
@@ -293,7 +298,7 @@ def find_pending(
             prover, expected = (None, noted) if has_ended else (Verifier(), None)
             checked = result_of(path, game, plan.config, prover, expected)
             if isinstance(checked, str):
-                if spent.at is None:
+                if since is None:
                     lost += _spent_in(path)
                 has_failed = result is not None and result.state == "failed"
                 if not (has_ended or has_failed) and may_go_on(path, game, plan.config):
@@ -314,8 +319,7 @@ def find_pending(
         manifest.put(result)
     remove_said_folder(folder.path)
     total = spent + lost
-    # without a budget nothing was noted
-    usd = (manifest.cost_usd or 0.0) + (lost.spent_usd if spent.at is None else 0.0)
+    usd = (manifest.cost_usd or 0.0) + (lost.spent_usd if since is None else 0.0)
     return pending, total.model_copy(update={"spent_usd": max(total.spent_usd, usd)})
 
 

@@ -159,7 +159,9 @@ class StudyRun:
             if noted is None:
                 pending, spent = planned, Spent()
             else:
-                pending, spent = find_pending(folder, noted, self.plan, planned, self.manifest)
+                pending, spent = find_pending(
+                    folder, noted, self.plan, planned, self.manifest, has_budget=settings.has_budget
+                )
             del planned
             if until is not None:
                 pending = [game for game in pending if game.number <= until]
