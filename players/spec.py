@@ -265,13 +265,17 @@ class BrainContext(Closable):
         return {table_of(name, self.models): model for name, model in named_models(brains, self.models).items()}
 
     def check(self, brains: Iterable[str]) -> None:
-        """See that each model that `brains` name has its key, without asking anybody.
+        """See that each model that `brains` name has its key, and all that its brain reads, without asking anybody.
 
         Raises:
-            PlayerError: one has not; one clear line.
+            PlayerError: one has no key; one clear line.
+            ConfigError: a file of ours cannot be read.
         """
         with self._hint_at_models_file(brains := tuple(brains)):
             if models := self.models_of(brains):
+                from players.llm.brain import read_files
+
+                read_files()
                 self.gateway.check(models)
 
     def probe(self, brains: Iterable[str], patience_s: float = 0.0) -> None:

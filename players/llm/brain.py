@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from players.llm.decisions import why_no_text
 from players.llm.gateway import Gateway, Job
@@ -19,6 +19,7 @@ from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.answer import answer_in_text, labelled
 from wolfbus.agent.outbox import Replies
 from wolfbus.files.printable import error_in_words
+from wolfbus.game.config import GameConfig, rules_text
 from wolfbus.game.vocabulary import Fault, Kind
 from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.calls import REPLY_KEPT, Call
@@ -26,10 +27,8 @@ from wolfbus.messages.content import published_words
 from wolfbus.messages.requests import Ask
 from wolfbus.reading import Question, Read, read, read_parts
 from wolfbus.reading.copies import is_copied
+from wolfbus.reading.ladder import is_error_message
 from wolfbus.reading.text import without_thinking
-
-if TYPE_CHECKING:
-    from wolfbus.game.config import GameConfig
 
 _RAW_KEPT = 200_000
 _REPORTED: Final = (
@@ -118,6 +117,15 @@ class Turn:
     def _question(self, kind: Kind, legal: tuple[str | None, ...] | None) -> Question:
         rules = self.config
         return Question(kind, legal, self.names, rules.bid_max, rules.max_statement, DESCRIPTIONS)
+
+
+def read_files() -> None:
+    """Have read what prompts and readings of replies take from files of ours.
+
+    A file that cannot be opened later, as where this process may open no more, would cost replies that are paid.
+    """
+    rules_text(GameConfig(), technical=False)
+    is_error_message("")
 
 
 def call_record(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, reask: bool) -> Call:

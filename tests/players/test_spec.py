@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -140,3 +141,22 @@ def test_a_file_here_does_not_stand_in_for_an_installed_module(tmp_path: Path, m
     with pytest.raises(ConfigError, match="no module"):
         build("not_here_either:Mine")
     assert sys.path[-1] == str(tmp_path)
+
+
+CLOSED = """
+import resource
+from players.spec import BrainContext
+from wolfbus.game.config import GameConfig, rules_text
+from wolfbus.reading import Question, read
+
+with BrainContext() as brain_context:
+    brain_context.check(["llm:any@http://localhost:1/v1"])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    rules_text(GameConfig(), technical=False)
+    print(read("I cannot help with that.", Question("bid", None, ())).note)
+"""
+
+
+def test_what_a_model_needs_of_files_is_read_before_it_is_asked_anything():
+    done = subprocess.run([sys.executable, "-c", CLOSED], capture_output=True, text=True, check=True)
+    assert done.stdout == "the reply is a refusal\n"
