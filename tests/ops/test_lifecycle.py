@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import importlib
 import json
 import os
 import queue
@@ -14,6 +15,7 @@ import threading
 
 import pytest
 
+from wolfbus.cli import INTERRUPTED, run
 from wolfbus.errors import ConfigError
 from wolfbus.service.lifecycle import Health, Stopping, drain
 from wolfbus.service.signals import Interrupts, Terminated
@@ -152,3 +154,18 @@ def test_a_handler_that_runs_while_its_own_thread_asks_does_not_lock_up():
             os.kill(os.getpid(), signal.SIGTERM)
             stopping.ask("here")
             assert stopping.wait(0)
+
+
+def interrupted_in_a_class(_name: str) -> None:
+    raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+
+def interrupted_in_a_schema(_name: str) -> None:
+    raise ValueError('Error building "model" validator:\n  KeyboardInterrupt: ')
+
+
+@pytest.mark.parametrize("load", [interrupted_in_a_class, interrupted_in_a_schema])
+def test_an_interrupt_that_comes_while_a_command_is_loaded_is_told_as_one(monkeypatch, capsys, load):
+    monkeypatch.setattr(importlib, "import_module", load)
+    assert run(["rules"]) == INTERRUPTED
+    assert capsys.readouterr().err == "wolfbus: interrupted\n"

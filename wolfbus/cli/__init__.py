@@ -244,4 +244,10 @@ def run(arguments: list[str] | None = None) -> int:
         if isinstance(error, ModelHalted):
             return HALTED
         return USAGE if isinstance(error, ConfigError | RecordError) else FAILED
+    except Exception as error:
+        # one that comes while a class is made is the cause of another error, or only named in it, as by pydantic
+        if not isinstance(error.__cause__, KeyboardInterrupt) and "KeyboardInterrupt" not in str(error):
+            raise
+        _say("wolfbus: interrupted")
+        return INTERRUPTED
     return result if isinstance(result, int) else 0
