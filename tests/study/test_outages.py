@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 from contextlib import closing, contextmanager
@@ -15,7 +16,18 @@ from functools import partial
 import pytest
 
 from tests.golden.running import wolfbus as command
-from tests.study.runs import STUDY, assert_like, begin, journal_lines, meanwhile, run_here_while, study_file
+from tests.study.runs import (
+    ENVIRONMENT,
+    STUDY,
+    WOLFBUS,
+    assert_like,
+    begin,
+    journal_lines,
+    meanwhile,
+    run_here,
+    run_here_while,
+    study_file,
+)
 from tests.study.test_shared import AGENDA, ALLOW, KEYS, Workers, has_grown
 from tests.waiting import wait_until
 from wolfbus import cli
@@ -275,3 +287,19 @@ def test_a_study_under_thirty_breaks_of_every_kind_is_played_once_and_proven(tmp
     assert journal_lines(out) == games
     done = command(tmp_path, "verify", str(out), "--prove")
     assert done.code == 0, done.out + done.err
+
+
+def test_a_redis_that_evicts_is_warned_of_by_whoever_shares_a_study_or_plays_on_it(tmp_path, caplog):
+    words, line = ("--games", "1", "--out"), "(maxmemory-policy allkeys-lru), which breaks games"
+    with RedisServer("--maxmemory-policy", "allkeys-lru") as server:
+        run_here(*words, tmp_path / "alone", "--bus", server.url, code=0)
+        assert caplog.text.count(line) == 1
+        with subprocess.Popen(
+            [*WOLFBUS, "worker", "--bus", server.url, "--agenda", AGENDA],
+            env=ENVIRONMENT,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as worker:
+            run_here(*words, tmp_path / "shared", "--bus", server.url, "--share", AGENDA, code=0)
+            assert worker.communicate(timeout=60)[1].count(line) == 1
+    assert caplog.text.count(line) == 2

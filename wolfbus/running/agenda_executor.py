@@ -89,6 +89,7 @@ class AgendaExecutor(StudyExecutor):
         lease_s: float | None = None,
     ) -> None:
         # a run of one process has no agenda on a Redis
+        from wolfbus.bus.redis.pool import warn_of_eviction
         from wolfbus.study.redis_agenda import RedisAgenda
 
         self._collect_result: Callable[[PlannedGame, FinishedGame], GameResult | None] = collect or self._fetch
@@ -116,6 +117,8 @@ class AgendaExecutor(StudyExecutor):
         self._spent = before
         with contextlib.ExitStack() as stack:
             self._bus = stack.enter_context(contextlib.closing(open_bus(url)))
+            if self._is_shared:
+                warn_of_eviction(url)
             self._agenda = stack.enter_context(contextlib.closing(RedisAgenda(url, name, lease_s)))
             self._study = study
             settings = study.settings

@@ -160,6 +160,10 @@ class EmbeddedHouse(Closable):
         self._brain_context = brain_context
         self._bus: Bus = open_bus(url)
         self._in_memory = self._bus.in_process
+        if not self._in_memory:
+            from wolfbus.bus.redis.pool import warn_of_eviction
+
+            warn_of_eviction(url)
         self._stopping = Stopping()
         self._agenda = Agenda(self.name, (), self._is_kept, logger.debug, [AGENT])
         try:
