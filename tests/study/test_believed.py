@@ -164,6 +164,17 @@ def test_junk_on_an_agenda_is_named_and_set_aside_and_the_run_that_resumes_goes_
     assert_like(whole, out)
 
 
+def test_what_is_set_aside_is_not_added_to_a_file_that_a_link_of_the_folder_leads_to(link, out, share, tmp_path):
+    elsewhere, notes = tmp_path / "elsewhere", out / "aside" / "agenda.txt"
+    elsewhere.write_text("mine\n")
+    notes.parent.mkdir(exist_ok=True)
+    notes.symlink_to(elsewhere)
+    link.xadd(RESULTS, {"said": "junk"})
+    told = resume(out, share)
+    assert elsewhere.read_text() == "mine\n"
+    assert notes.read_text().strip() in told
+
+
 def test_keys_of_another_type_are_set_aside_and_the_games_that_are_lost_with_them_played_again(
     link, out, share, whole, redis_url
 ):

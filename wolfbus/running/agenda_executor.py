@@ -371,6 +371,10 @@ class AgendaExecutor(StudyExecutor):
         if self._notes == _NOTED:
             self._say(f"more of this is kept in {self._folder / NOTES}, and not shown")
         if self._notes <= _NOTED_IN_FILE:
-            (self._folder / NOTES).parent.mkdir(exist_ok=True)
-            with (self._folder / NOTES).open("a", encoding="utf-8") as file:
+            notes = self._folder / NOTES
+            notes.parent.mkdir(exist_ok=True)
+            if notes.is_symlink() or not notes.is_file():
+                # the folder may be somebody else's: a link would lead to any file of this user's, a pipe be waited for
+                notes.unlink(missing_ok=True)
+            with notes.open("a", encoding="utf-8") as file:
                 file.write(f"{line}\n")
