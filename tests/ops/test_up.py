@@ -165,6 +165,23 @@ def test_a_process_that_dies_ends_the_run_and_is_named(tmp_path):
     assert err.endswith("wolfbus: moderator was killed by SIGKILL; nothing was recorded\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+def test_a_run_whose_own_redis_dies_ends_and_says_so(tmp_path):
+    words = (*WOLFBUS, "up", "--players", "open*8", "--out", "out")
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as up:
+        try:
+            bus = next(found[1] for line in up.stderr if (found := re.search(r"bus (unix://\S+),", line)))
+            with Redis.from_url(bus) as link:
+                server = link.info("server")["process_id"]
+            os.kill(server, signal.SIGKILL)
+            _, err = up.communicate(timeout=60)
+        finally:
+            up.kill()
+    assert up.returncode == 1
+    assert "up        │ its Redis has died; stopping everything\n" in err
+    assert err.endswith("wolfbus: its Redis has died; nothing was recorded\n")
+
+
 def test_a_request_to_stop_ends_the_processes_and_their_page(tmp_path):
     words = (*WOLFBUS, "up", "--players", "open*8", "--out", "out", "--view", "--port", "0")
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as up:

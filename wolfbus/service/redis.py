@@ -118,6 +118,11 @@ class LocalRedis(Closable):
         """The address of its Unix socket for `open_bus`."""
         return f"unix://{quote(str(self.socket_path))}"
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it was started, and runs still."""
+        return self._process is not None and self._process.poll() is None
+
     def start(self) -> Self:
         """Start the server and wait until it answers; one that runs already is left alone."""
         if self._process is None:

@@ -162,6 +162,7 @@ class Supervisor:
         stopping: breaks the run off when somebody asks.
         grace_s: seconds that a program has between being asked to stop and being killed.
         linger_s: seconds that the others have to leave by themselves once the run is over.
+        lacking: returns what all of them need and is gone, why in one line; None while it is there.
     """
 
     def __init__(
@@ -171,6 +172,7 @@ class Supervisor:
         stopping: Stopping,
         grace_s: float = GRACE_S,
         linger_s: float = LINGER_S,
+        lacking: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._lines: OutputLines = queue.Queue()
         self._children = {program.name: Child(program, self._lines) for program in programs}
@@ -178,6 +180,7 @@ class Supervisor:
         self._stopping = stopping
         self._grace_s = grace_s
         self._linger_s = linger_s
+        self._lacking = lacking
         self._outcome = RunOutcome()
         self._at_once = False
         self._leaving = False
@@ -185,7 +188,8 @@ class Supervisor:
     def run(self) -> RunOutcome:
         """Start everything, and return once the run is over, and nothing of it runs any more.
 
-        It is over once every leader has ended, once another program has failed, or once somebody asks.
+        It is over once every leader has ended, once another program has failed, once something is gone that all of them
+        need, or once somebody asks.
 
         Raises:
             KeyboardInterrupt: somebody did not want to wait; everything was killed.
@@ -216,6 +220,9 @@ class Supervisor:
             self._outcome.interrupted = self._at_once = True
             why = self._stopping.why
             self._break_off("interrupted" if why == "SIGINT" else f"asked to stop ({why})", "stopping everything")
+        if not self._outcome.reason and (lack := self._lacking()) is not None:
+            self._at_once = True
+            self._break_off(lack, "stopping everything")
         return bool(self._outcome.reason) or all(
             name in self._outcome.codes for name, child in self._children.items() if child.program.is_leader
         )
