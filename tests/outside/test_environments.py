@@ -146,6 +146,23 @@ def test_a_learner_is_named_by_its_class_too():
         assert env.places == (1, 8)
 
 
+def test_an_environment_of_pettingzoo_that_is_seeded_once_goes_on_by_that_seed():
+    pytest.importorskip("pettingzoo", reason='no PettingZoo: pip install "wolfbus[pettingzoo]"')
+    from wolfbus.env.pettingzoo import WolfAEC
+
+    def begun() -> list[str]:
+        env, prompts = WolfAEC("learner*2,scripted*6", config=SHORT), []
+        for seed in (7, None, None):
+            env.reset(seed=seed)
+            prompts.append(env.last()[0]["prompt"])
+        env.close()
+        return prompts
+
+    games = begun()
+    assert len({*games}) == 3
+    assert begun() == games
+
+
 def test_pettingzoo_s_own_checkers_find_nothing_wrong_and_the_same_in_every_game_of_a_seed():
     pytest.importorskip("pettingzoo", reason='no PettingZoo: pip install "wolfbus[pettingzoo]"')
     from pettingzoo.test import api_test, seed_test

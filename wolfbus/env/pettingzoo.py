@@ -18,6 +18,7 @@ except ImportError as error:
     raise not_installed("pettingzoo", "pettingzoo") from error
 
 from wolfbus.env import Env, Turn
+from wolfbus.game.draws import game_seed
 from wolfbus.running.play import PlayersOf
 
 
@@ -68,6 +69,8 @@ class WolfAEC(AECEnv[str, dict[str, str], str | None]):
         self.possible_agents = [f"seat_{place}" for place in self._env.places]
         self._observation_space, self._action_space = Dict({"prompt": Words()}), Words()
         self.agents: list[str] = []
+        self._seed: str | None = None
+        self._since_seeded = 0
 
     def observation_space(self, agent: str) -> Dict:  # noqa: ARG002 - all agents have the same
         """Return that an observation is a text, under "prompt"."""
@@ -78,7 +81,7 @@ class WolfAEC(AECEnv[str, dict[str, str], str | None]):
         return self._action_space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:  # noqa: ARG002 - none
-        """Begin a game."""
+        """Begin a game; without a seed, the next of those that follow from the last seed that was given, if any was."""
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -86,7 +89,14 @@ class WolfAEC(AECEnv[str, dict[str, str], str | None]):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._observed = dict.fromkeys(self.agents, "")
-        self._show(self._env.reset(seed))
+        self._show(self._env.reset(self._seed_of_next(seed)))
+
+    def _seed_of_next(self, seed: int | None) -> str | None:
+        if seed is not None:
+            self._seed, self._since_seeded = str(seed), 0
+            return self._seed
+        self._since_seeded += 1
+        return None if self._seed is None else game_seed(self._seed, self._since_seeded)
 
     def observe(self, agent: str) -> dict[str, str]:
         """Return what an agent was asked last, with all that it knew then; "" before it was asked anything."""
