@@ -100,6 +100,20 @@ def test_the_levels_of_a_factor_are_compared_over_all_other_levels_paired_by_see
     assert "at each level of vote_reasons" in " ".join(said.split())
 
 
+def test_a_factor_is_compared_over_levels_of_when_labels_are_asked_for_and_those_levels_with_each_other_are_not(
+    tmp_path,
+):
+    (tmp_path / "study.toml").write_text(
+        STUDY.replace("rules.vote_reasons = [true, false]", 'rules.label = ["with", "after"]')
+    )
+    assert wolfbus(tmp_path, "run", "study.toml", "--out", "out", "--workers", "1").code == 0
+    compared = wolfbus(tmp_path, "compare", "out", "--factor", "debate_turns", "--permutations", "100")
+    assert compared.code == 0, compared.err
+    refused = wolfbus(tmp_path, "compare", "out", "--factor", "label", "--permutations", "100")
+    assert refused.code == 2
+    assert "labels were asked for" in refused.err
+
+
 def test_a_folder_of_several_whole_studies_is_as_it_should_be_and_each_has_its_hash(played: Path) -> None:
     hashes = [json.loads(file.read_bytes())["study_hash"] for file in (played / "out").glob("*/study.json")]
     said = wolfbus(played, "verify", "out")

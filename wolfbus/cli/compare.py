@@ -125,8 +125,10 @@ def compare(
             raise ConfigError(f"--agents: {agents[0]} and {agents[1]} are the same agent, {x}")
     else:
         names = varied.names if varied is not None else (sources[0], sources[1])
-        times = map(comparing.asked_in, tables)
-        if not different_times and (fault := comparing.asked_differently("label", *times)):
+        times = [comparing.asked_in(part) for part in tables]
+        # where that is another factor, both sides have its every level, over the same deals
+        is_balanced = varied is not None and times[0] == times[1]
+        if not (different_times or is_balanced) and (fault := comparing.asked_differently("label", *times)):
             raise ConfigError(f"{fault}; --different-times compares them all the same, and says so")
     declared = {} if agents is not None else _margins(margins, gathered)
 
