@@ -260,7 +260,7 @@ class StudyCheck:
         of_records = f"of {counted(self.records, 'record')}"
         # nobody is to publish a hash without having read that
         played = f"the study is being played, {counted(self.under_way, 'game')} not ended" if self.under_way else ""
-        parts = [played] if self.hash is None else [played, self.defaults, f"study hash {self.hash}"]
+        parts = [played, *([] if self.hash is None else [self.defaults, f"study hash {self.hash}"])]
         hashed = "".join(f", {part}" for part in parts if part)
         if self.proven is not None:
             return f"{self.proven:,} {of_records} proven{hashed}"

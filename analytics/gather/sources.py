@@ -322,7 +322,9 @@ def collect(
     folders = {study.records.resolve(): study for study in reversed(studies) if study.games}
     inside = {parent: folders.get(parent.resolve()) for parent in {source.path.parent for source in sources}}
     sources = [_with_notes(_with_game(source, roles), inside[source.path.parent], studies) for source in sources]
-    sources = [source for source in sources if not _is_under_way(source, inside[source.path.parent])]
+    under_way = {parent: set[str]() if home is None else home.under_way for parent, home in inside.items()}
+    # of a game that was begun this moment not even the first line need be there
+    sources = [source for source in sources if (source.game or source.path.stem) not in under_way[source.path.parent]]
     annotated = {folder: _by_game(annotations_in(folder)) for folder in {*map(folder_beside, _paths(sources))}}
     believed = {path: _by_game(beliefs_in(path)) for path in {*map(beliefs_beside, _paths(sources))}}
     sources = [
@@ -440,12 +442,6 @@ def _with_notes(source: Source, home: StudySource | None, studies: Sequence[Stud
         if source.game in study.notes.games:
             return replace(source, noted=study.notes.games[source.game])
     return source
-
-
-def _is_under_way(source: Source, home: StudySource | None) -> bool:
-    """Return whether a file is the record of a game that a run is playing, or is just about to note the end of."""
-    # of one that was begun this moment not even the first line need be there
-    return home is not None and (source.game or source.path.stem) in home.under_way
 
 
 def _with_game(source: Source, roles: Path | None) -> Source:

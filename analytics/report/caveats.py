@@ -223,15 +223,20 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
         yield caveat
 
 
+def drawn_singly(kind: str) -> str:
+    """Return what is resampled where a design has few blocks, by the ``block_kind`` of the variability."""
+    return "deals, with all games of each," if kind == "deal" else "games"
+
+
 def _few(findings: Result) -> Iterator[str]:
     # a game's end asks for missing answers alone, and starts no statistics for it
     from analytics.metrics.bootstrap import TELLING
 
     blocks = look(findings, "variability", "blocks") or 0
     by_design = look(findings, "variability", "design_blocks") or blocks
-    kind = look(findings, "variability", "block_kind")
+    kind = str(look(findings, "variability", "block_kind"))
     if by_design < blocks and by_design > 1:
-        single = "deals, with all games of each," if kind == "deal" else "games"
+        single = drawn_singly(kind)
         yield f"The design has only {by_design} blocks: {single} are resampled one by one, as if they were independent."
     if not 0 < blocks < TELLING:
         return

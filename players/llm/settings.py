@@ -33,6 +33,7 @@ from pydantic import (
     model_validator,
 )
 
+from wolfbus.bus.url import is_host
 from wolfbus.errors import ConfigError, fault_of_table
 from wolfbus.files.canonical import canonical
 from wolfbus.files.printable import printable
@@ -82,17 +83,9 @@ def checked_url(url: str) -> str:
         raise ValueError("a URL with a user, a password, a query or a fragment; keys belong into the environment")
     if len(url) > _LONGEST:
         raise ValueError(f"a URL of more than {_LONGEST} characters, which no record takes")
-    if parts.scheme not in {"http", "https"} or not _is_host(parts.hostname) or not url.isprintable() or " " in url:
+    if parts.scheme not in {"http", "https"} or not is_host(parts.hostname) or not url.isprintable() or " " in url:
         raise ValueError(f"{reprlib.repr(url)} is no URL like http://localhost:8000/v1")
     return url.rstrip("/")
-
-
-def _is_host(name: str | None) -> bool:
-    try:
-        # as the system's resolver is asked; it takes no empty and no overlong label
-        return bool(name and name.encode("idna"))
-    except UnicodeError:
-        return False
 
 
 def origin_of(url: str) -> str | None:

@@ -155,14 +155,12 @@ def read_address(url: str) -> Address:
         parts = urlsplit(first)
         others = _others(parts, rest)
         port = parts.port
-        for host in filter(None, (parts.hostname, *(host for host, _ in others))):
-            # as the system's resolver is asked; it takes no empty and no overlong label
-            host.encode("idna")
+        is_readable = all(map(is_host, filter(None, (parts.hostname, *(host for host, _ in others)))))
     except ValueError:
+        is_readable = False
+    if not is_readable:
         # The parser's own sentence may quote the part with the password.
-        raise ConfigError(
-            f"bus address: host and port cannot be read (expected redis://HOST:PORT/DATABASE{_ENCODED})"
-        ) from None
+        raise ConfigError(f"bus address: host and port cannot be read (expected redis://HOST:PORT/DATABASE{_ENCODED})")
     if "@" in f"{parts.path}{parts.query}{parts.fragment}" and scheme != "unix":
         raise ConfigError(
             f"bus address: it cannot be told where the password ends (expected redis://HOST:PORT{_ENCODED})"
@@ -201,6 +199,14 @@ def read_address(url: str) -> Address:
         scheme == CLUSTER,
         others,
     )
+
+
+def is_host(name: str | None) -> bool:
+    """Return whether a host may have that name: the system's resolver takes no empty and no overlong label."""
+    try:
+        return bool(name and name.encode("idna"))
+    except UnicodeError:
+        return False
 
 
 def _scheme_of(url: str) -> tuple[str, str]:

@@ -171,18 +171,19 @@ def _show(context: click.Context, host: str, port: int, out: Path, url: str, hou
 def _run(plan: HousePlan, speak: OutputPrinter, show: Callable[[str, str], HouseSource] | None) -> RunOutcome:
     with contextlib.ExitStack() as stack:
         stopping = stack.enter_context(Stopping())
-        redis = None
+        redis: LocalRedis | None = None
         if not plan.url:
             try:
                 redis = stack.enter_context(LocalRedis(private=True, dies_with_us=True))
             except BusError as error:
                 raise BusError(f"{error}; or give the address of a Redis: --redis redis://HOST:PORT") from None
             plan = dataclasses.replace(plan, url=redis.url)
-        # one of our own does not come back, however long everybody waits for it
-        lacking = "its Redis has died"
-        supervisor = Supervisor(
-            plan.programs(), speak, stopping, lacking=lambda: None if redis is None or redis.is_alive else lacking
-        )
+
+        def lacking() -> str | None:
+            # one of our own does not come back, however long everybody waits for it
+            return None if redis is None or redis.is_alive else "its Redis has died"
+
+        supervisor = Supervisor(plan.programs(), speak, stopping, lacking=lacking)
         if show is not None:
             stack.callback(show(plan.url, plan.house).leave)
         with contextlib.closing(open_bus(plan.url)) as bus:

@@ -17,7 +17,7 @@ from analytics.metrics.abilities import DETECTION
 from analytics.metrics.bootstrap import TELLING
 from analytics.metrics.monitor import ANNOTATED
 from analytics.metrics.primary import LEADS
-from analytics.report.caveats import only_forks
+from analytics.report.caveats import drawn_singly, only_forks
 from analytics.report.context import Context, estimate_cell, value_cell
 from analytics.report.specs import Line, phrase, specs, table
 from wolfbus.files.document import Block, Cell, Heading, Section, TableBlock, plain
@@ -78,8 +78,8 @@ def variability(findings: Result, context: Context) -> Section:
     draws = count(headlines.get("draws") or 0)
     notes = [phrase("evidence/intervals", draws=draws, blocks=count(blocks), kind=kind)]
     if (by_design := headlines.get("design_blocks") or blocks) < blocks:
-        single = "deals, with all games of each," if block_kind == "deal" else "games"
-        notes.append(phrase("evidence/single_games", blocks=quantity(by_design, "block"), single=single))
+        few = {"blocks": quantity(by_design, "block"), "single": drawn_singly(block_kind)}
+        notes.append(phrase("evidence/single_games", **few))
     if 0 < blocks < TELLING:
         notes.append(phrase("evidence/few", telling=TELLING, kind=kind))
     block = table("evidence/headlines", findings, context, lines=lines, notes=notes)

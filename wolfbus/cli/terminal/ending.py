@@ -133,20 +133,20 @@ class GameEnding:
         return [*table, *course, *closing]
 
     def _table(self, beats: Sequence[Beat]) -> TableBlock:
-        statements, lies = Counter[str](), Counter[str]()
-        deceptive: dict[str, int | None] = {}
+        statements, labels, deceptive, lies = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
         for spoken in (beat.spoken for beat in beats if beat.spoken is not None):
             statements[spoken.speaker] += 1
-            label = None if spoken.label is None else spoken.label.deceptive
-            before = deceptive.setdefault(spoken.speaker, None)
-            # who was never heard on its own words, as where that is asked when the game is over, has no number of them
-            deceptive[spoken.speaker] = before if label is None else (before or 0) + label
+            if spoken.label is not None and spoken.label.deceptive is not None:
+                labels[spoken.speaker] += 1
+                deceptive[spoken.speaker] += spoken.label.deceptive
             lies[spoken.speaker] += any(claim.verdict == "lie" for claim in spoken.claims)
         several = len(set(self._brain_of.values())) > 1
         columns = _COLUMNS if several else _COLUMNS[:-1]
         rows = []
         for seat in sorted(beats[-1].seats, key=_by_side):
-            counts = (statements[seat.name], deceptive.get(seat.name, 0), lies[seat.name])
+            # who was never heard on its own words, as where that is asked when the game is over, has no number of them
+            is_told = labels[seat.name] or not statements[seat.name]
+            counts = (statements[seat.name], deceptive[seat.name] if is_told else None, lies[seat.name])
             numbers = (*(number(count, 0) for count in counts), percent(seat.suspected, 0))
             brain = shortened(self._brain_of.get(seat.name, ""), 24)
             words = (seat.role or "?", _fate(seat), *numbers, brain)
