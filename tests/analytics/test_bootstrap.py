@@ -61,7 +61,8 @@ def test_blocks_are_resampled_whole():
 def test_games_of_one_seed_in_several_studies_are_no_more_than_one_study_tells():
     once = [random_game(seed).rows() for seed in range(12)]
     again = [replace(rows, game=f"again {rows.game}") for rows in once]
-    alone, both = (measured("variability", tables_of(games)) for games in (once, [*once, *again]))
+    alone = measured("variability", tables_of(once))
+    both = measured("variability", tables_of([*once, *again]))
     assert (alone["blocks"], both["blocks"], both["games"]) == (12, 12, 24)
     for name in ("accuracy", "suspicion_gap", "deception_rate"):
         one, other = alone["metrics"][name], both["metrics"][name]
