@@ -14,8 +14,11 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.record.synthetic import lines_of
 from tests.stage.served import Events, data, fetched, leave, names, sealed, server, slowed
 from wolfbus.cli import run
+from wolfbus.messages.events import Stopped
+from wolfbus.record.line import Recorded
 
 RECORDS, LINES = sealed()
 SECRET = re.compile(rb"(?:secret|whisper|prompt|reply|model|raw)-of-\w+")
@@ -153,6 +156,24 @@ def test_spectators_get_no_secret_from_any_address_while_a_game_goes_on_and_all_
         assert line < len(LINES) / 3
         assert data(stage.url, "/g/live/data.json")["viewer"] == "everything"
         assert b"secret-of" in fetched(stage.url, "/g/live/data.json")[2]
+    assert not SECRET.findall(seen)
+    assert b'"seed"' not in seen
+
+
+def test_a_game_that_was_broken_off_stays_hidden_from_spectators_for_its_deal_is_played_again(runs):
+    (runs / "whole.ndjson").unlink()
+    cut = [(recorded.audience, recorded.event) for recorded in RECORDS[:200]]
+    ending = [*cut, ("researchers", Stopped(reason="secret-of-Ada"))]
+    put(runs, lines_of(Recorded(number, number / 4, *told) for number, told in enumerate(ending, 1)))
+    with server(runs, public=True) as stage:
+        page = data(stage.url, "/g/live/data.json")
+        assert (page["viewer"], page["viewers"], page["over"], page["live"]) == ("public", ["public"], True, None)
+        with Events(stage.url, "/g/live/events") as events:
+            assert [name for name, _, _ in events] == ["step", "gone"]
+        seen = json.dumps(page).encode()
+        for path in ("data.json?as=everything", f"data.json?as={names()[0]}", "record.ndjson", "page.html"):
+            seen += fetched(stage.url, f"/g/live/{path}")[2]
+        seen += fetched(stage.url, "/library.json?q=live")[2]
     assert not SECRET.findall(seen)
     assert b'"seed"' not in seen
 

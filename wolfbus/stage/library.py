@@ -189,7 +189,7 @@ class GameIndex:
 
 _LISTED_LIMIT: Final = 200
 """Games that one listing holds; a search looks through all."""
-_SECRET: Final = frozenset({"players", "seed", "lies", "moment", "moment_beat", "curve"})
+_SECRET: Final = frozenset({"players", "seed", "lies", "moment", "moment_beat", "curve", "reason"})
 """What of a game is shown to those who may see everything of it."""
 
 
@@ -350,7 +350,7 @@ class Library:
         }
 
     def _visible(self, summary: dict[str, Any]) -> dict[str, Any]:
-        if not self._public or summary.get("state") != "open":
+        if not self._public or summary.get("state") not in {"open", "stopped"}:
             return summary
         return {name: value for name, value in summary.items() if name not in _SECRET}
 

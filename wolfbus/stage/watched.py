@@ -114,8 +114,9 @@ class WatchedGame(Changing):
 
     @property
     def shielded(self) -> bool:
-        """Whether only what is public may be seen now."""
-        return not self.records or (self._public and not self.over)
+        """Whether only what is public may be seen now; for good where a game was broken off: a study deals it again."""
+        broken_off = self.log is None and bool(self.records) and self.records[-1].event.type == "stopped"
+        return not self.records or (self._public and (broken_off or not self.over))
 
     def viewers(self) -> tuple[Viewer, ...]:
         """Return whose views a visitor may have now; the first is shown unless another is asked for."""
@@ -193,7 +194,7 @@ class WatchedGame(Changing):
         """Return the data of a page."""
         page = self.feed(viewer).page()
         page["viewers"] = list(self.viewers())
-        page["over"] = page["over"] or self.closed
+        page["over"] = page["over"] or self.closed or self.over
         if page["over"]:
             page["live"] = None
         page["stalled"] = self.stalled
