@@ -18,7 +18,7 @@ from wolfbus.errors import MessageError
 from wolfbus.files.printable import with_article
 from wolfbus.game.vocabulary import KINDS, Kind
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.codec import unpack
+from wolfbus.messages.codec import pack, unpack
 from wolfbus.messages.events import AnyAnswered, Opened, Rejected
 from wolfbus.record.line import parse_flat
 
@@ -57,8 +57,8 @@ class TrialGame:
         ledger: where answers and faults are noted.
 
     Attributes:
-        mailing: how the agent is sent its mail of the next step: as it is, twice over, or all from the beginning
-            instead ("caught up").
+        mailing: how the agent is sent its mail of the next step: as it is, twice over, with members that it does not
+            know, or all from the beginning instead ("caught up").
         strict: whether requests should be answered in time.
         request_count: requests to the agent.
         unanswered: requests in a row that had no answer at all.
@@ -68,7 +68,7 @@ class TrialGame:
 
     def __init__(self, house: CheckHouse, opened: Opened, ledger: FindingLedger) -> None:
         self.opened = opened
-        self.mailing: Literal["as it is", "twice", "caught up"] = "as it is"
+        self.mailing: Literal["as it is", "twice", "with more", "caught up"] = "as it is"
         self.strict = True
         self.request_count = 0
         self.unanswered = 0
@@ -96,6 +96,8 @@ class TrialGame:
             mail = []
         elif mailing == "twice":
             mail *= 2
+        elif mailing == "with more":
+            mail = [entry._replace(content=pack(_with_more(unpack(entry.body)))) for entry in mail]
         caught_up = mailing == "caught up"
         self._house.enqueue(partial(self._note_step, commit.record, mail, time.monotonic(), self.strict, caught_up))
         others = [post for post in commit.posts if post[0] != inbox]
@@ -207,6 +209,13 @@ class TrialGame:
             self._late.remove(name)
         else:
             self._ledger.fault("answered twice", "warn", f"{name}: the second answer is rejected", _kind_of(name))
+
+
+def _with_more(value: Any) -> Any:
+    """Return a message with one more member in every map of it."""
+    if isinstance(value, dict):
+        return {name: _with_more(part) for name, part in value.items()} | {"to_come": [{"more": None}]}
+    return [_with_more(part) for part in value] if isinstance(value, tuple) else value
 
 
 _REJECTED: Final = {

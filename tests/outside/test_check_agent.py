@@ -41,7 +41,7 @@ def test_the_smallest_agent_of_the_document_earns_no_warning_and_the_trial_leave
     agent = SmallestAgent(redis_url, "check", "tiny")
     findings = tried(agent, redis_url, PATIENT)
     assert {check: finding.fault_lines for check, finding in findings.items() if finding.verdict != "ok"} == {}
-    assert len(findings) == 31
+    assert len(findings) == 32
     assert not agent.games
     with contextlib.closing(open_bus(redis_url)) as bus:
         assert bus.owner("check").left_s == 0
@@ -159,7 +159,7 @@ def test_what_was_not_asked_for_is_named(redis_url: str) -> None:
 
 
 class Deaf(SmallestAgent):
-    """Never says join once it is welcome, and does not hear the roll call."""
+    """Never says join once it is welcome; hears neither the roll call nor what has a member that it does not know."""
 
     welcome = False
 
@@ -170,7 +170,7 @@ class Deaf(SmallestAgent):
 
     def hear(self, message):
         self.welcome = self.welcome or message["type"] == "welcome"
-        return super().hear(message)
+        return "to_come" in message or super().hear(message)
 
     def introduction(self):
         return {key: value for key, value in super().introduction().items() if key != "seen"}
@@ -180,6 +180,25 @@ def test_an_agent_that_is_not_there_as_it_should_be_is_told(redis_url: str) -> N
     findings = tried(Deaf(redis_url, "check", "deaf"), redis_url, HASTY)
     assert sorts(findings["roll call"]) == {"roll call not answered"}
     assert sorts(findings["heartbeats"]) == {"heartbeat missing"}
+    assert sorts(findings["what may come later"]) == {"no answer"}
+
+
+class Unmoved(SmallestAgent):
+    """Goes on with its heartbeat where the roll is called, and leaves at the first question."""
+
+    def hear(self, message):
+        if message["type"] == "delivery":
+            self.say({"type": "leave", "agent": self.name, "instance": self.instance})
+            return False
+        going_on = message["type"] == "roll_call" or super().hear(message)
+        if message["type"] == "welcome":
+            self.due = time.monotonic() + self.again_s
+        return going_on
+
+
+def test_a_heartbeat_is_no_answer_to_the_roll_call(redis_url: str) -> None:
+    (fault,) = tried(Unmoved(redis_url, "check", "unmoved"), redis_url, HASTY)["roll call"].fault_lines
+    assert fault.startswith("roll call not answered: it says join no sooner than its heartbeat is due")
 
 
 class Mute(SmallestAgent):
