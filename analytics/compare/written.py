@@ -53,6 +53,8 @@ _COLUMNS: Final = (
     "reason",
 )
 _NAME: Final = 60
+_SCALES: Final = {"share": "points", "points": "points", "words": "words"}
+"""What differences are drawn in, by the metric's unit; of all others as scores."""
 _TITLES: Final = {"comparison": "Primary metrics", "exploratory": "Exploratory metrics"}
 
 
@@ -108,17 +110,14 @@ def _figures(result: Result, names: Sequence[str], *, exploratory: bool) -> Iter
     from analytics.report.context import drawing
 
     kind = "exploratory" if exploratory else "comparison"
-    for key, scale in (("points", "percentage points"), ("score", "scores")):
+    for key, scale in (("points", "percentage points"), ("score", "scores"), ("words", "words")):
         rows = {
             name: row["difference"]
             for name, row in result["metrics"].items()
-            if "/" not in name
-            and row["exploratory"] == exploratory
-            and (difference_unit(row["unit"]) == "points") == (key == "points")
+            if "/" not in name and row["exploratory"] == exploratory and _SCALES.get(row["unit"], "score") == key
         }
-        panel = Panel(
-            f"{names[1]} minus {names[0]}, in {scale}", "bars are 95 % intervals; 0: no difference", key, rows
-        )
+        heading = f"In {scale}, {names[1]} minus {names[0]}"
+        panel = Panel(heading, "bars are 95 % intervals; 0: no difference", difference_unit(key), rows)
         title = f"Differences in {scale}"
         if rows:
             drawn = partial(forest, f"{kind}-{key}", title, [panel])

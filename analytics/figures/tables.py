@@ -297,7 +297,7 @@ def forest(name: str, title: str, panels: Sequence[Panel]) -> str | None:
         _panel(Axes(drawing, (left, top, left + wide, bottom), across=_across(panel, names)), panel, lines)
     described = "; ".join(
         f"{labels[row_name]}: "
-        + ", ".join(f"{panel.heading.lower()} {_described(panel, row_name)}" for panel in panels)
+        + ", ".join(f"{panel.heading[:1].lower()}{panel.heading[1:]} {_described(panel, row_name)}" for panel in panels)
         for row_name in names
     )
     return drawing.svg(name, title, f"{described}.")

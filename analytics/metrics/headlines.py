@@ -23,7 +23,7 @@ from analytics.results import EVERYBODY, NOBODY, UNINFORMED, Observers, ResultRo
 from wolfbus.errors import ConfigError
 from wolfbus.game.vocabulary import ROLES, Role
 
-Unit: TypeAlias = Literal["share", "probability", "score", "points"]
+Unit: TypeAlias = Literal["share", "probability", "score", "points", "words"]
 Better: TypeAlias = Literal["high", "low"] | None
 
 
@@ -35,7 +35,7 @@ class Headline:
         name: as in the findings.
         label: in words.
         unit: "share" and "probability" lie in [0, 1], "score" has a scale of its own, "points" are a difference of
-            shares.
+            shares, "words" are counted.
         better: which end is the better one for those who detect; None where neither is.
         sums: what it is a formula of.
         figure: the formula, and its baseline.
@@ -185,7 +185,7 @@ def _statements() -> Iterator[Headline]:
         ("statement_words", "words in a statement, mean"),
     ):
         figure, by_role = statements.HEADLINES[name], name in {"deception_rate", "confession_gap"}
-        unit: Unit = "score" if name == "statement_words" else "share"
+        unit: Unit = "words" if name == "statement_words" else "share"
         yield Headline(name, label, unit, None, statements.statement_sums, figure, pairs=False, by_role=by_role)
 
 

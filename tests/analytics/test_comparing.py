@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -271,6 +272,20 @@ def test_a_page_calls_clear_what_a_report_would(blocks, p, interval, said):
     assert said in compared_page(result, "1")
 
 
+def test_figures_of_a_comparison_hold_one_unit_each_and_say_signs_and_names_as_its_table_does():
+    a, b = (tables_of(game(seed) for seed in seeds) for seeds in (range(8), range(8, 16)))
+    result = compare(a, b, ("First", "Second"), metrics=["auc", "statement_words"], permutations=100)
+    for name, value in (("auc", 0.25), ("statement_words", 1.5)):
+        result["metrics"][name]["difference"] |= {"value": value, "low": -0.5, "high": 2.0}
+    page = compared_page(result, "1")
+    described = re.findall("<desc[^>]*>(.*?)</desc>", page)
+    assert described == [
+        f"{name}: in {unit}, Second minus First {value} (−0.500 to +2.000)."
+        for name, unit, value in (("auc", "scores", "+0.250"), ("statement_words", "words", "+1.500"))
+    ]
+    assert result["metrics"]["statement_words"]["unit"] == "words"
+
+
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 2), (1, 1), (1, 0)])
 def test_few_or_no_games_give_reasons(sizes):
     a, b = (tables_of(game(seed, told="") for seed in range(n)) for n in sizes)
@@ -315,7 +330,7 @@ def test_two_folders_are_compared_in_every_metric_with_a_page(studies, capsys, t
     made = page.read_text("utf-8")
     assert "Content-Security-Policy" in made
     assert "No primary metric clearly tells" in made
-    assert made.count('<svg xmlns="http://www.w3.org/2000/svg" class="wb-figure"') == 3
+    assert made.count('<svg xmlns="http://www.w3.org/2000/svg" class="wb-figure"') == 4
     assert "<table" in made
 
 
