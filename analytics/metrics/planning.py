@@ -102,7 +102,7 @@ class Pilot:
         """Return the smallest difference that studies of so many blocks state with this power, within a hundredth of
         itself; None where they can state none.
         """
-        error = float(self.deviations[0, self.telling[0]].std(ddof=1) / np.sqrt(blocks))
+        error = float(self.deviations[0, self.telling[0]].std(ddof=1) / np.sqrt(max(1, blocks)))
         if self.power(blocks, _HUGE * error) < power:
             return None
         low = 0.0

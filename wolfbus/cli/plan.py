@@ -62,7 +62,7 @@ def plan(pilot: str, metric: str, difference: float | None, games: int | None, p
     else:
         difference = planned.smallest(round((games or 0) / planned.games_per_block), power)
         if difference is None:
-            lines.append(f"{quantity(games or 0, 'game')} are too few to state any difference")
+            lines.append(f"{quantity(games or 0, 'game')} can state no difference, being too few")
     if None not in (games, difference):
         apart = in_unit(difference, planned.unit)
         lines.append(f"{quantity(games or 0, 'game')} state a difference of {apart} in {100 * power:.4g}% of studies")
