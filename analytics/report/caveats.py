@@ -174,7 +174,7 @@ def fillers(result: Result) -> str:
     if True in ways:
         return (
             "Missing labels and judgements are counted as “truthful, suspicion 0.5”, as in the paper's code; "
-            "that flatters nobody's honesty but moves every figure."
+            "that moves every figure that rests on them, but never smoothed suspicion."
         )
     if missing := look(result, "labels", "defaulted"):
         total = look(result, "labels", "total") or 0

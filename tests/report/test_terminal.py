@@ -54,7 +54,7 @@ def test_fillers_are_announced():
     left_out, filled = script.rows(), script.rows(include_defaulted=True)
     for games, sentence in (
         ([left_out], "every figure leaves them out"),
-        ([filled], "as in the paper's code"),
+        ([filled], "as in the paper's code; that moves every figure that rests on them, but never smoothed suspicion"),
         ([left_out, filled], "In some of these games"),
     ):
         assert " ".join(terminal_text(metrics(games)).split()).count(sentence) == 1
