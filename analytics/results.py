@@ -58,11 +58,14 @@ def group_of(text: str) -> dict[str, str]:
     return group
 
 
+_NO_INTERVAL: Final = "there is none; `reason` says why, unless such a figure never has one"
+
+
 @dataclass(frozen=True, slots=True)
 class ResultRow:
     """One figure over all games."""
 
-    metric: Annotated[str, Column("the metric, by the name that docs/metrics.md gives it", category=True)]
+    metric: Annotated[str, Column("a metric of `wolfbus compare`, or another figure of the report", category=True)]
     group: Annotated[
         str,
         Column(
@@ -79,14 +82,18 @@ class ResultRow:
         ),
     ]
     value: Annotated[float | None, Column("the figure over all games, in the metric's unit", "it is undefined")]
-    low: Annotated[float | None, Column("lower end of its 95 % interval", "there is none; `reason` says why")] = None
-    high: Annotated[float | None, Column("upper end of its 95 % interval", "there is none; `reason` says why")] = None
+    low: Annotated[float | None, Column("lower end of its 95 % interval", _NO_INTERVAL)] = None
+    high: Annotated[float | None, Column("upper end of its 95 % interval", _NO_INTERVAL)] = None
     n: Annotated[
-        int | None, Column("what it is over: statements, judgements, pairs, votes, games", "it is itself a count")
+        int | None,
+        Column(
+            "what it is over: statements, judgements, pairs, votes, games",
+            "it is itself a count, a round, a threshold or a p",
+        ),
     ] = None
     baseline: Annotated[float | None, Column("what needs no skill", "there is no such thing")] = None
     reason: Annotated[
-        str | None, Column("why it is undefined, or has no interval", "it is defined; a count never has one")
+        str | None, Column("why it is undefined, or has no interval", "it is defined, and nothing is missing")
     ] = None
     undefined_draws: Annotated[int, Column("draws of the games in which it is undefined")] = 0
 

@@ -137,7 +137,9 @@ def _names(study: Study, rows: pl.DataFrame) -> Iterator[ResultRow]:
     reason = "nobody judged a player of that name, or nobody of another"
     yield from rows_of(study, UNINFORMED, sums, {"name_excess": Figure(difference, lambda s: s.n, reason)})
     by_block = sums.parts(sums.by_unit(study.block, study.blocks)).excess
-    yield ResultRow("names_p", "all", UNINFORMED, _p_of_names(by_block))
+    p = _p_of_names(by_block)
+    alone = "no name was borne by a player who was judged in two blocks of games" if p is None else None
+    yield ResultRow("names_p", "all", UNINFORMED, p, reason=alone)
 
 
 def _p_of_names(sums: Array) -> float | None:
@@ -189,7 +191,8 @@ def _retest(study: Study) -> Iterator[ResultRow]:
     varied = len(twice) > 1 and float(s.std()) > 0
     # either of a pair comes first once
     correlation = float(np.corrcoef(s.ravel(), s[::-1].ravel())[0, 1]) if varied else None
-    yield ResultRow("retest_correlation", "all", EVERYBODY, correlation, n=len(twice))
+    alike = None if varied else "fewer than two judgements were made twice, or all are alike"
+    yield ResultRow("retest_correlation", "all", EVERYBODY, correlation, n=len(twice), reason=alike)
 
 
 def bias(study: Study, results: Results) -> Result:

@@ -5,12 +5,13 @@ claimed (metrics: objective truth; beyond the paper).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 import polars as pl
 
-from analytics.metrics.formulas import FLAG_SIDES, FLAGS, judged, quotient
+from analytics.metrics.formulas import FLAG_SIDES, FLAGS, judged
 from analytics.metrics.study import Family, Scope, Study, rows_of
 from analytics.metrics.sums import Figure, Sums, count, share, sums_of
 from analytics.results import EVERYBODY, PAIRS, UNINFORMED, ResultRow
@@ -20,6 +21,7 @@ _LIES: Final = "there are no judged lies, or no other judged statements with a c
 _INTENT: Final = "there are no judged lies, or no judged mistakes"
 _FALSEHOOD: Final = "there are no judged statements with a false claim, or none whose checkable claims are all true"
 _NOTHING: Final = "nothing to judge"
+_LACKING: Final = "statements of both kinds, flags or judgements are missing"
 REASONS: Final[Mapping[str, str]] = {
     "accuracy": _NOTHING,
     "accuracy_lift": _NOTHING,
@@ -90,7 +92,7 @@ COUNTS: Final = {name: count(name) for name in ("tp", "fp", "fn", "tn")}
 BESIDE: Final[Mapping[str, Figure]] = {
     **COUNTS,
     **{
-        name: Figure(FLAGS[name][0], judged, has_interval=False)
+        name: replace(HEADLINES[name], has_interval=False)
         for name in ("base_rate", "constant_accuracy", "dprime", "criterion")
     },
 }
@@ -136,7 +138,8 @@ def detection_rows(study: Study) -> Iterator[ResultRow]:
             yield from rows_of(study, UNINFORMED, sums, _named(ground, bare=ground != "same_truth"))
     mistakes = uninformed.judged.filter(pl.col("truth").cast(pl.String) == "mistake")
     sums = sums_of(mistakes, study.games, _BY_OBSERVER, total=True, flagged=pl.col("flagged"), mistakes=1.0)
-    of_mistakes = {"mistakes_flagged": Figure(quotient("flagged", "mistakes")), "judged_mistakes": count("mistakes")}
+    flagged = share("flagged", "mistakes", "no judged statement is a mistake", has_interval=False)
+    of_mistakes = {"mistakes_flagged": flagged, "judged_mistakes": count("mistakes")}
     yield from rows_of(study, UNINFORMED, sums, of_mistakes)
     judgements = sums_of(study.judged, study.games, {"agent": "observer_agent"}, judgements=1.0)
     yield from rows_of(study, EVERYBODY, judgements, {"judgements": count("judgements")})
@@ -144,7 +147,7 @@ def detection_rows(study: Study) -> Iterator[ResultRow]:
 
 def _named(ground: str, *, bare: bool) -> dict[str, Figure]:
     """Return counts and measures of flags against a ground, without intervals where they are bare."""
-    measures = {name: Figure(value) for name, (value, _) in FLAGS.items()} if bare else HEADLINES
+    measures = {name: replace(figure, reason=_LACKING, has_interval=not bare) for name, figure in HEADLINES.items()}
     return {f"{ground}_{name}": figure for name, figure in {**COUNTS, **measures}.items()}
 
 

@@ -79,8 +79,10 @@ def game_rows(study: Study) -> Iterator[ResultRow]:
         n, total = len(lengths), sum(lengths)
         # whole numbers until the last division: the spread of equal lengths is exactly 0
         scaled = n * sum(length**2 for length in lengths) - total**2
-        yield ResultRow(f"{name}_per_game", "all", NOBODY, total / n if n else None, n=n)
-        yield ResultRow(f"{name}_sd", "all", NOBODY, math.sqrt(scaled / (n * (n - 1))) if n > 1 else None, n=n)
+        sd = math.sqrt(scaled / (n * (n - 1))) if n > 1 else None
+        for what, length in (("per_game", total / n if n else None), ("sd", sd)):
+            reason = "too few games are finished" if length is None else None
+            yield ResultRow(f"{name}_{what}", "all", NOBODY, length, n=n, reason=reason)
         yield _count(f"{name}_total", int(counted[name].sum()))
 
 

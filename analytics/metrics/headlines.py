@@ -305,7 +305,8 @@ def _by_game(sums: Sums, members: Sequence[Headline], observers: Observers) -> I
         half = float(1.96 * values.std(ddof=1) / np.sqrt(n)) if mean is not None and n > 1 else None
         low, high = (None, None) if mean is None or half is None else (mean - half, mean + half)
         group = "all" if headline.role is None else f"role:{headline.role}"
-        yield ResultRow(f"{headline.metric}_by_game", group, observers, mean, low, high, n)
+        reason = None if n else headline.figure.reason
+        yield ResultRow(f"{headline.metric}_by_game", group, observers, mean, low, high, n, None, reason)
 
 
 def varied(

@@ -6,14 +6,15 @@ without altering gameplay").
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logit
 
 from analytics import Result
-from analytics.metrics.detection import REASONS
-from analytics.metrics.formulas import FLAG_SIDES, FLAGS, Array, judged, ratio, roc_pairs
+from analytics.metrics.detection import HEADLINES
+from analytics.metrics.formulas import Array, judged, ratio, roc_pairs
 from analytics.metrics.scores import FIGURES, SCORES, Score, Scored, ScoreSums, reliability, score_sums, scored
 from analytics.metrics.study import Study, rows_of
 from analytics.metrics.sums import Figure, Sums
@@ -127,12 +128,8 @@ def threshold_rows(study: Study) -> Iterator[ResultRow]:
     pooled; ``at_half_*`` and ``own_flags_*``: the same measures of the same judgements for the threshold 0.5, which
     nobody has to fit, and for the flags that the observers raised themselves.
     """
-    figures = {
-        name: Figure(FLAGS[name][0], judged, REASONS.get(name, ""), sides=FLAG_SIDES.get(name, ()))
-        for name in MEASURES
-        if name != "n"
-    }
-    bare = {name: Figure(figure.value) for name, figure in figures.items()} | {"n": Figure(judged)}
+    figures = {name: HEADLINES[name] for name in MEASURES if name != "n"}
+    bare = {name: replace(figure, has_interval=False) for name, figure in figures.items()} | {"n": Figure(judged)}
     for score in SCORES:
         dealt = held_out(study, score)
         rows = dealt.rows

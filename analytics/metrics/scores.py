@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Any, Final, Literal, TypeAlias
@@ -343,7 +343,7 @@ def clean_score_rows(study: Study) -> Iterator[ResultRow]:
     """Yield the AUC of judgements and self-labels that were accepted as they stood (metrics: repair report)."""
     for observers in PAIRS:
         clean = score_sums({}, scored(Scope(study, observers).judged.filter(CLEAN), "suspicion"), study.games)
-        bare = {"clean_auc": Figure(formulas.auc), "clean_scored": Figure(lambda s: s.n)}
+        bare = {"clean_auc": replace(FIGURES["auc"], has_interval=False), "clean_scored": Figure(lambda s: s.n)}
         yield from rows_of(study, observers, clean, bare)
 
 

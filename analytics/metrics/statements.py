@@ -135,7 +135,8 @@ def statement_rows(study: Study) -> Iterator[ResultRow]:
     for name, number in counts.items():
         yield ResultRow("labels", group_text({"how": name}), NOBODY, number)
     n = len(how)
-    yield ResultRow("clean_share", "all", NOBODY, counts["clean"] / n if n else None, n=n)
+    share_clean, why = (counts["clean"] / n, None) if n else (None, "there are no self-labels and judgements")
+    yield ResultRow("clean_share", "all", NOBODY, share_clean, n=n, reason=why)
 
 
 def received(study: Study) -> pl.DataFrame:

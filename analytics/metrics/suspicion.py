@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from analytics.metrics.bootstrap import game_interval, mean_interval
+from analytics.metrics.bootstrap import Interval, game_interval, mean_interval
 from analytics.metrics.formulas import Parts, ratio, theil_sen
 from analytics.metrics.statements import claims, received
 from analytics.metrics.study import Scope, Study, figure_row, rows_of
@@ -157,7 +157,9 @@ def _trends(study: Study, observers: Observers, lines: pl.DataFrame) -> Iterator
             for round_, mean in points:
                 by_round.setdefault(round_, []).append(mean)
         means = [(round_, fmean(values)) for round_, values in sorted(by_round.items())]
-        yield ResultRow("slope_of_means", f"target:{role}", observers, theil_sen(means), n=len(means))
+        slope, why = theil_sen(means), "there are no two rounds with such suspicion"
+        bare = Interval(None, None, None)
+        yield figure_row("slope_of_means", observers, slope, bare, len(means), why, target=role)
     yield from _separable(observers, of_games)
 
 

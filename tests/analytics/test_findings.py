@@ -3,12 +3,14 @@
 import json
 import math
 import random
+import re
 from dataclasses import replace
 
 import pytest
 
-from analytics.findings import Metrics, findings, metrics
+from analytics.findings import Metrics, findings, metrics, results_of
 from analytics.gather import GameRows, fold
+from analytics.metrics.study import Study
 from tests.analytics.script import TABLE, Script, gathered, leaves, random_game
 
 GAMES = [random_game(seed).rows() for seed in range(10)]
@@ -22,6 +24,14 @@ def found(games):
 @pytest.fixture(scope="module")
 def whole():
     return found(GAMES)
+
+
+@pytest.mark.parametrize("games", [0, 1, 8])
+def test_a_figure_says_what_it_is_over_and_why_it_is_undefined(games):
+    uncounted = re.compile("first_separable_round|names_p|(fold_|whole_)?threshold")
+    for row in results_of(Study(gathered(GAMES[:games]).tables)):
+        assert row.reason if row.value is None else row.reason != "", row
+        assert row.n is not None or uncounted.fullmatch(row.metric) or row.value == int(row.value), row
 
 
 @pytest.mark.parametrize("seed", range(2))
