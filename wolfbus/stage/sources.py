@@ -93,7 +93,7 @@ and not written for so long behind the longest deadline of its game, is abandone
 _ABANDONED: Final = "nobody has written to this record for long: its game may be broken off"
 _KEPT: Final = 16
 """Finished games kept in memory."""
-_REPLACED: Final = "the file was written anew"
+_REPLACED: Final = "the file was written anew, or is gone"
 
 
 class GameSource:
