@@ -204,15 +204,19 @@ def _values(cells: Mapping[str, str], others: Sequence[str]) -> tuple[dict[str, 
     sides = _listed(cells["stance_side"])
     if len(targets) != len(sides):
         faults.append(("stance_side", f"{counted(len(sides), 'side')} for {counted(len(targets), 'target')}"))
-    names = {name.casefold(): name for name in others}
     stances: dict[str, Stance] = dict.fromkeys(others, "none")
     for target, side in zip(targets, sides, strict=False):
-        if target not in names:
-            faults.append(("stance_target", f"{printable(target, 40)!r} is none of {', '.join(others)}"))
-        elif side not in _SIDES:
+        # at other tables two may bear one name, in other cases
+        named = {target} & stances.keys() or {name for name in others if name.casefold() == target.casefold()}
+        if len(named) != 1:
+            number = "more than one" if named else "none"
+            faults.append(("stance_target", f"{printable(target, 40)!r} is {number} of {', '.join(others)}"))
+        elif side.casefold() not in _SIDES:
             faults.append(("stance_side", f"{printable(side, 40)!r} is not for or against"))
+        elif stances[name := named.pop()] != "none":
+            faults.append(("stance_target", f"{name} stands there twice"))
         else:
-            stances[names[target]] = _SIDES[side]
+            stances[name] = _SIDES[side.casefold()]
     if faults:
         return {}, faults
     is_deceptive = _ANSWERS[deceptive]
@@ -224,4 +228,4 @@ def _values(cells: Mapping[str, str], others: Sequence[str]) -> tuple[dict[str, 
 
 
 def _listed(cell: str) -> list[str]:
-    return [word.strip().casefold() for word in cell.replace(";", ",").split(",") if word.strip()]
+    return [word.strip() for word in cell.replace(";", ",").split(",") if word.strip()]

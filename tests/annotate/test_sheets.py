@@ -223,3 +223,21 @@ def test_a_sheet_comes_back_however_much_was_said(tmp_path, monkeypatch):
     save(place, filled(place, rows, deceptive=lambda _: "no"))
     said = wolfbus(tmp_path, "annotate", "s", "--import", "filled.csv", "--rater", "anna", "--json")
     assert (said.code, json.loads(said.out)["new"]) == (0, len(rows))
+
+
+def test_a_name_that_two_bear_in_other_cases_is_taken_as_it_is_spelt(tmp_path):
+    events = ["seat,Ada,Werewolf,", "seat,ada,Villager,", "seat,Bea,Seer,", "seat,Cleo,Villager,", "statement,Bea,,Hm."]
+    (tmp_path / "talk.csv").write_text("\n".join(["event,seat,role,text", *events, ""]))
+    for given in ("import table talk.csv --out others", "annotate others --export sheet.csv"):
+        assert wolfbus(tmp_path, *given.split()).code == 0
+    place = Place(tmp_path)
+    for target, side, says in (
+        ("ada; CLEO", "against; for", ""),
+        ("ADA", "against", "'ADA' is more than one of Ada, ada, Cleo"),
+        ("cleo; Cleo", "for; against", "Cleo stands there twice"),
+    ):
+        save(place, [{**rows_of(place)[0], "deceptive": "no", "stance_target": target, "stance_side": side}])
+        said = wolfbus(tmp_path, "annotate", "others", "--import", "filled.csv", "--rater", "anna")
+        assert (said.code, says in said.err) == (2 if says else 0, True)
+    line = json.loads((tmp_path / "others" / "annotations" / "anna.jsonl").read_text().splitlines()[1])
+    assert line["stances"] == {"Ada": "none", "ada": "against", "Cleo": "for"}
