@@ -225,8 +225,8 @@ def rate_of_games(k: Array, n: Array, limit: float) -> Interval:
 
     That is the number of games, divided by the design effect (the variance of the rate over blocks against that of
     independent games; never taken for less than 1, nor for more than the blocks allow), and corrected for how few
-    blocks that is known from (Korn and Graubard 1998). Where every game is its own block it is Wilson's interval as it
-    stands.
+    blocks that is known from (Korn and Graubard 1998). Where all came out alike nothing tells how far games of a block
+    go together, and it is the number of blocks. Where every game is its own block it is Wilson's interval as it stands.
 
     Args:
         k: what counts, by block.
@@ -240,7 +240,9 @@ def rate_of_games(k: Array, n: Array, limit: float) -> Interval:
         return Interval(None, None, "there are none")
     share = float(k.sum()) / games
     effective = min(limit, games)
-    if 1 < blocks < limit:
+    if 1 < blocks < limit and share in {0, 1}:
+        effective = min(effective, blocks)
+    elif 1 < blocks < limit:
         spread = float(((k - share * n) ** 2).sum()) * blocks / (blocks - 1) / games**2
         simple = share * (1 - share) / max(1.0, effective - 1)
         if spread > simple > 0:

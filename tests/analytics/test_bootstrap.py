@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn import metrics as sk
 
 from analytics.metrics.study import joined_by_seed
@@ -145,6 +146,16 @@ def test_games_that_go_together_count_for_fewer_in_a_rate():
     assert (together["low"] < low - 0.05, together["high"] > high + 0.05) == (True, True)
     # what differs between games only is no more than chance, known from eight blocks
     assert [apart["low"], apart["high"]] == pytest.approx(wilson(0.625, 32 * (1.959964 / 2.364624) ** 2), abs=1e-6)
+
+
+def test_a_rate_of_deals_that_were_played_several_times_over_holds_the_truth():
+    deals, held = 12, dict.fromkeys((0.75, 0.85, 0.9), 0.0)
+    for won in range(deals + 1):
+        # all four games of a deal come out alike
+        row = measured("outcomes", decided([4] * won + [0] * (deals - won), 4))["winners"]["villagers"]
+        for truth in held:
+            held[truth] += (row["low"] <= truth <= row["high"]) * binom.pmf(won, deals, truth)
+    assert min(held.values()) > 0.94, held
 
 
 def test_a_lift_draws_its_baseline_anew_with_every_draw():
