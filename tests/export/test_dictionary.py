@@ -4,6 +4,7 @@ import re
 import runpy
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tests.export.records import figures_of
@@ -36,3 +37,20 @@ def test_every_block_of_the_page_runs_and_table_3_is_the_metrics(exports, record
         for counts in names["table3"].to_dicts():
             row = expected[counts.pop("observer_role")]
             assert counts == {name: row[name] for name in counts}
+
+
+def test_table_3_as_the_page_counts_it_leaves_out_what_models_copied(parquet_files, tmp_path, monkeypatch):
+    (block,) = (block for block in BLOCKS if "table3 =" in block)
+    (tmp_path / "parquet").mkdir()
+    for name in ("statements", "judgements"):
+        rows = pl.read_parquet(parquet_files / f"{name}.parquet")
+        # as if every second statement stood in its model's prompt
+        odd = {"copied": pl.col("number") % 2 == 1} if name == "statements" else {}
+        rows.with_columns(**odd).write_parquet(tmp_path / "parquet" / f"{name}.parquet")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    exec(compile(block, "data.md", "exec"), names)
+    counted = rows.filter(pl.col("statement") % 2 == 0, pl.col("flagged").is_not_null())
+    labelled = pl.read_parquet("parquet/statements.parquet").filter(pl.col("self_deceptive").is_not_null())
+    expected = counted.join(labelled, on="statement_id", how="semi").height
+    assert names["table3"].select(pl.sum_horizontal("tp", "tn", "fp", "fn").sum()).item() == expected > 0
