@@ -133,6 +133,30 @@ def test_a_program_that_ends_in_the_middle_of_a_game_ends_at_once_and_without_a_
     assert '"type":"stopped"' not in record.read_text()
 
 
+FORKED = """
+import os, signal, sys
+from wolfbus.env import Env
+from wolfbus.errors import WolfError
+env = Env()
+seat = env.reset(7).seat
+if child := os.fork():
+    sys.exit(os.waitpid(child, 0)[1] or env.step() is None)
+signal.alarm(30)
+try:
+    env.step()
+except WolfError as error:
+    print(error)
+print(env.reset(7).seat == seat)
+env.close()
+"""
+
+
+def test_a_forked_process_is_told_that_a_game_is_not_its_own_and_begins_another():
+    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], check=False, capture_output=True, text=True)
+    said = "this game goes on in the process that began it; begin another with reset\nTrue\n"
+    assert (ended.stdout, ended.stderr, ended.returncode) == (said, "", 0)
+
+
 def test_an_environment_without_a_learner_is_refused_and_so_is_a_learner_without_one():
     with pytest.raises(ConfigError, match="no seat is a learner's"):
         Env("scripted*8")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import queue
 import threading
 import weakref
@@ -322,6 +323,7 @@ class _Running(Closable):
         self._readers: dict[str, TextReader] = {}
         self._turn: Turn | None = None
         self._over: Game | None = None
+        self._process = os.getpid()
         Learner._games[game] = self._news  # noqa: SLF001 - the seats of this game find it there
         self._house = EmbeddedHouse(watch=[self._news.put], done=self._news.put, brain_context=brain_context)
         try:
@@ -337,6 +339,8 @@ class _Running(Closable):
 
     def answer(self, answer: AnswerLike) -> None:
         """Answer the open turn; raises as `Env.step` does."""
+        if os.getpid() != self._process:
+            raise WolfError("this game goes on in the process that began it; begin another with reset")
         turn = self._turn
         if turn is None:
             raise WolfError("no turn is open; begin a game with reset")
@@ -371,9 +375,10 @@ class _Running(Closable):
         return self._turn
 
     def close(self) -> None:
-        """End it, wherever it stands."""
+        """End it, wherever it stands; a process that was forked meanwhile has none of its threads, and forgets it."""
         self._forgotten.detach()
-        _leave(self._house, self._game)
+        if os.getpid() == self._process:
+            _leave(self._house, self._game)
 
     def _turn_of(self, seat: str, view: SeatView, ask: Ask | None) -> Turn:
         return Turn(seat, self._places[seat], view, ask, _reader=self._readers.setdefault(seat, TextReader()))
