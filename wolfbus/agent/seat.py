@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
-_looping: threading.Thread | None = None
 
 Done = Callable[[object, BaseException | None], object]
 """Called with what came of an awaitable: its result, or what it raised."""
@@ -63,17 +63,24 @@ async def _outcome_of(awaitable: Awaitable[object]) -> tuple[object, BaseExcepti
 
 
 def _agent_loop() -> asyncio.AbstractEventLoop:
-    global _loop, _looping  # noqa: PLW0603 - one per process is what it is for
+    global _loop  # noqa: PLW0603 - one per process is what it is for
     with _lock:
-        # a process that was forked has none of its parent's threads
-        if _loop is None or _looping is None or not _looping.is_alive():
+        if _loop is None:
             import asyncio
 
             _loop = asyncio.new_event_loop()
             # a daemon: an agent that never comes back must not keep the process
-            _looping = threading.Thread(target=_loop.run_forever, name="agent-loop", daemon=True)
-            _looping.start()
+            threading.Thread(target=_loop.run_forever, name="agent-loop", daemon=True).start()
         return _loop
+
+
+def _forget_loop() -> None:
+    """Begin anew in a process that was forked: it has no thread of its parent's, and one of them may have the lock."""
+    global _lock, _loop
+    _lock, _loop = threading.Lock(), None
+
+
+os.register_at_fork(after_in_child=_forget_loop)
 
 
 class SeatNews(NamedTuple):
