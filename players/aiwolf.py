@@ -67,8 +67,8 @@ class Client:
         self.has_left = threading.Event()
         self._connection = connection
         self._outgoing: queue.Queue[str | None] = queue.Queue()
-        self._incoming: queue.Queue[str | None] = queue.Queue()
-        self._owed = 0
+        self._incoming: queue.Queue[tuple[int, str] | None] = queue.Queue()
+        self._requests_sent = self._answers_taken = 0
         self._writer = threading.Thread(target=self._write, name="aiwolf-writer", daemon=True)
         self._reader = threading.Thread(target=self._read, name="aiwolf-reader", daemon=True)
         self._writer.start()
@@ -87,17 +87,16 @@ class Client:
             request: its word.
             members: what goes with it.
         """
+        self._requests_sent += 1
         self.tell(request, **members)
-        # answers name no request: those to what was asked before come first
-        self._owed += 1
         while not self.has_left.is_set():
             try:
-                text = self._incoming.get(timeout=max(until - time.monotonic(), 0.0))
+                answer = self._incoming.get(timeout=max(until - time.monotonic(), 0.0))
             except queue.Empty:
                 return None
-            self._owed -= 1
-            if text is None or not self._owed:
-                return text
+            # answers name no request: those to what was asked before come first
+            if answer is None or answer[0] == self._requests_sent:
+                return answer and answer[1]
         return None
 
     def close(self) -> None:
@@ -120,7 +119,11 @@ class Client:
 
         try:
             for message in self._connection:
-                self._incoming.put(message if isinstance(message, str) else message.decode("utf-8", "replace"))
+                # what nobody asked for is no answer to what comes next, and kept it would fill the memory
+                if self._answers_taken < self._requests_sent:
+                    self._answers_taken += 1
+                    text = message if isinstance(message, str) else message.decode("utf-8", "replace")
+                    self._incoming.put((self._answers_taken, text))
         except ConnectionClosed as closed:
             logger.debug("a client is gone: %s", closed)
         finally:

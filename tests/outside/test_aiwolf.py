@@ -4,6 +4,7 @@ import json
 import queue
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ pytest.importorskip("websockets", reason='no websockets: pip install "wolfbus[ai
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from players.aiwolf import AiwolfBrain, Gateway
+from players.aiwolf import AiwolfBrain, Client, Gateway
 
 COMMON = "first_night_kill = false\ndebate_turns = 4\nmax_rounds = 2\nseers = 1\n"
 FIVE = f"villagers = 3\nwerewolves = 1\ndoctors = 0\n{COMMON}"
@@ -173,6 +174,36 @@ def test_werewolves_whisper_and_ugly_answers_cost_a_client_its_answer_and_nobody
     assert events[-1]["type"] == "ended"
     asked = {request for client in clients for request in client.requests()}
     assert {"WHISPER", "ATTACK", "GUARD"} <= asked
+
+
+class EchoingConnection:
+    """A client's connection: each request is answered by its own word, behind what the client says of itself."""
+
+    def __init__(self) -> None:
+        self.messages = queue.Queue[str | None]()
+
+    def send(self, text: str) -> None:
+        self.messages.put(json.loads(text)["request"])
+
+    def __iter__(self) -> Iterator[str]:
+        while (message := self.messages.get()) is not None:
+            yield message
+            self.messages.task_done()
+
+    def close(self) -> None:
+        self.messages.put(None)
+
+
+def test_what_a_client_says_unasked_is_no_answer_to_what_it_is_asked_next_and_is_not_kept():
+    connection = EchoingConnection()
+    client, until = Client(connection), time.monotonic() + PATIENCE_S
+    for request in ("NAME", "TALK", "VOTE"):
+        for _ in range(3):
+            connection.messages.put("x" * 60_000)
+        connection.messages.join()
+        assert client._incoming.empty()
+        assert client.ask(until, request) == request
+    client.close()
 
 
 @pytest.mark.parametrize(
