@@ -30,6 +30,7 @@ _KEPT: Final = 64
 """Seats that are asked nothing more and can still be looked at."""
 _LATE_S: Final = 1.0
 """A question is shown as late so long after its deadline."""
+_BEGAN: Final = time.time() - time.monotonic()
 
 Take = Callable[[dict[str, Any] | None, str | None, Consent | None], str | None]
 """Takes what a person answers, a thought, and what it agreed to where the record does not hold that yet; returns why it
@@ -51,6 +52,11 @@ CONSENTS: Final[Mapping[bool, Consent]] = {
 """What a person agrees to before it sits down, by whether thoughts are private."""
 
 
+def _unix_time() -> float:
+    """Return the time as whoever never sets the clock tells it: the moderator waits by no other."""
+    return _BEGAN + time.monotonic()
+
+
 @dataclass(frozen=True, slots=True)
 class PersonRequest:
     """What a person is asked.
@@ -60,7 +66,7 @@ class PersonRequest:
         lines: the question in words.
         default: what no answer counts as.
         take: takes the answer.
-        due: Unix time when the moderator stops waiting.
+        due: when the moderator stops waiting; see `_unix_time`.
     """
 
     ask: Ask
@@ -73,7 +79,7 @@ class PersonRequest:
         """Return it as plain values."""
         values = self.ask.model_dump(mode="json", include=_ASK_FIELDS, exclude_none=True)
         values |= {"due": round(self.due, 3), "question": list(self.lines), "default": self.default}
-        return {**values, "late": True} if time.time() > self.due + _LATE_S else values
+        return {**values, "late": True} if _unix_time() > self.due + _LATE_S else values
 
 
 class PersonSeat(Changing):
@@ -126,7 +132,7 @@ class PersonSeat(Changing):
 
     def add_questions(self, questions: Sequence[PersonRequest]) -> None:
         """Put questions before the person."""
-        now = time.time()
+        now = _unix_time()
         timed = [replace(question, due=now + question.ask.deadline_s) for question in questions]
         self._people.soon(partial(self._add_questions, timed))
 
@@ -177,7 +183,7 @@ class PersonSeat(Changing):
                 return
 
     def _add_questions(self, questions: Sequence[PersonRequest]) -> None:
-        now = time.time()
+        now = _unix_time()
         self._questions = {name: question for name, question in self._questions.items() if question.due > now}
         for question in questions:
             self._questions[question.ask.id] = question
@@ -234,7 +240,7 @@ class PersonSeat(Changing):
         """Return what goes with every page and event: questions, and how the seat stands."""
         return {
             "me": self.seat,
-            "now": round(time.time(), 3),
+            "now": round(_unix_time(), 3),
             "alive": self.alive,
             "asks": [question.as_json() for question in self._questions.values()],
             "watch": self.viewers(),

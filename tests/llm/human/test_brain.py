@@ -1,11 +1,13 @@
 """One question after the other, each for as long as there is time: what is typed, read, told, dropped."""
 
+import asyncio
 import os
 import pty
 import re
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, BinaryIO
@@ -26,6 +28,7 @@ from wolfbus.knowledge.view import SeatView
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Consent, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask, Public
+from wolfbus.stage.serving import People
 
 TABLES: Any = tables(__file__)
 NAMES = ("Ana", "Bram", "Chioma", "Christa", "Dilara", "Ann Marie")
@@ -366,3 +369,21 @@ def test_at_a_terminal_a_half_typed_line_is_dropped_and_so_is_what_came_unasked(
         assert typed("Ana\n").content == Speech(text="Ana")
         seat.type("too early\n")
         assert typed("Bram\n").content == Speech(text="Bram")
+
+
+def test_a_clock_that_is_set_takes_no_question_off_a_page_and_shows_none_as_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    people = People(lambda _seat, _link: None)
+    brain = build("human", BrainContext(people=people))
+    brain.game, brain.seat = "g", "Ana"
+    wall_clock = time.time
+    for kind, ahead_s in (("speak", 0), ("vote", 3600)):
+        monkeypatch.setattr("time.time", lambda ahead_s=ahead_s: wall_clock() + ahead_s)
+        replies: Any = None
+        brain.start((ask_for(kind),), view_of(), replies)
+    with closing(asyncio.new_event_loop()) as loop:
+        people.start(loop)
+    status = people.sit("g", "Ana").status()
+    assert [(ask["kind"], "late" in ask) for ask in status["asks"]] == [("speak", False), ("vote", False)]
+    assert all(0 < ask["due"] - status["now"] <= 60 for ask in status["asks"])
