@@ -27,6 +27,7 @@ from tests.study.runs import (
     without_times,
 )
 from tests.waiting import wait_until
+from wolfbus.bus import streams
 from wolfbus.errors import BudgetSpent
 from wolfbus.testing.model_server import ModelServer
 from wolfbus.testing.redis_server import RedisServer
@@ -87,6 +88,24 @@ def test_what_a_holder_on_redis_set_aside_stays_so_for_as_long_as_it_lives(redis
         until = time.monotonic() + 1.3
         wait_until(lambda: bob.reserve(0, amount(0.5), "x") or time.monotonic() > until)
         assert (ann.look(), time.monotonic() > until) == ((amount(0.0), None), True)
+        ann.remove()
+
+
+def test_a_clock_that_was_set_back_keeps_nothing_set_aside_for_who_is_gone(redis_url):
+    with contextlib.ExitStack() as stack:
+        ann, bob = (
+            stack.enter_context(contextlib.closing(RedisBudget(redis_url, "mine", 1.0, None, lease_s=0.3)))
+            for _ in "ab"
+        )
+        ann.open(amount(0.0))
+        assert ann.reserve(0, amount(0.25), "x")
+        assert bob.reserve(0, amount(0.75), "x")
+        bob.close()
+        link = stack.enter_context(contextlib.closing(redis.Redis.from_url(redis_url)))
+        holders = streams.house_key("mine", "agenda:holders")
+        for holder in link.zrange(holders, 0, -1):
+            link.zincrby(holders, 3_600_000, holder)
+        wait_until(lambda: ann.look() == (amount(0.75), None))
         ann.remove()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import struct
 import subprocess
 from contextlib import closing
 from functools import partial
@@ -329,6 +330,38 @@ def test_nobody_counts_as_dead_for_the_time_in_which_nobody_was_heard(agenda, li
     assert agenda("renew", "a", entry) == []
     # from then on who is silent while others are heard is dead
     wait_until(lambda: "1" in [game for _, game, *_ in take(agenda, "b", lease_ms=200)])
+
+
+def crc64(data):
+    """Return the sum that Redis puts behind what DUMP returns."""
+    crc = 0
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x95AC9329AC4BC9B5 if crc & 1 else 0)
+    return crc
+
+
+def have_taken_later(url, link, by_ms):
+    """Have everything on the agenda been taken later: XCLAIM takes no time that is still to come."""
+    whole = link.xinfo_stream(KEYS[0], full=True)
+    with closing(redis.Redis.from_url(url)) as raw:
+        dumped = raw.dump(KEYS[0])[:-8]
+        for *_, taken_at, _ in whole["groups"][0]["pending"]:
+            dumped = dumped.replace(struct.pack("<q", taken_at), struct.pack("<q", taken_at + by_ms))
+        raw.restore(KEYS[0], 0, dumped + struct.pack("<Q", crc64(dumped)), replace=True)
+
+
+def test_a_clock_that_was_set_back_makes_no_worker_live_longer_than_its_lease(agenda, link, redis_url):
+    hour_ms = 3_600_000
+    agenda("lease", 200)
+    ((entry, *_),) = take(agenda, "dead", 1)
+    link.zincrby(KEYS[6], hour_ms, "dead")
+    have_taken_later(redis_url, link, hour_ms)
+    ((passed_on, game, *_),) = take(agenda, "b", 1, lease_ms=200)
+    assert game == "2"
+    wait_until(lambda: entry in [entry for entry, *_ in take(agenda, "b", lease_ms=200)])
+    wait_until(lambda: agenda("pass_on", "b", passed_on, 2) == "")
 
 
 def test_what_is_no_agenda_is_refused_before_a_game_counts_as_put_on_it(agenda, link):

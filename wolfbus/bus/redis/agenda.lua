@@ -67,6 +67,14 @@ local function look_around(who, lease_ms)
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
   local last = redis.call('ZRANGE', workers, -1, -1, 'WITHSCORES')[2]
   if last and lease_ms > 0 and now - last >= lease_ms then redis.call('SET', waiting, '1', 'PX', lease_ms) end
+  -- a clock that was set back makes no lease longer than it is: nobody was heard, and took nothing, later than now
+  if last and tonumber(last) > now then
+    for _, name in ipairs(redis.call('ZRANGEBYSCORE', workers, now, '+inf')) do redis.call('ZADD', workers, now, name) end
+    for _, held in ipairs(redis.call('XPENDING', agenda, group, '-', '+', 100000)) do
+      if held[3] == 0 then redis.call('XCLAIM', agenda, group, held[2], 0, held[1], 'JUSTID') end
+    end
+    if lease_ms > 0 then redis.call('PEXPIRE', waiting, lease_ms) end
+  end
   redis.call('ZADD', workers, now, who)
   redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - released_ms)
   return redis.call('ZRANGEBYSCORE', workers, now - 2 * lease_ms, '+inf')

@@ -59,7 +59,12 @@ for _, holder in ipairs(redis.call('ZRANGEBYSCORE', holders, '-inf', now)) do
 end
 
 if act == 'look' then return answer('done') end
-redis.call('ZADD', holders, string.format('%.0f', now + tonumber(ARGV[3])), me)
+-- a clock that was set back makes nobody live longer than one that was heard now
+local longest = string.format('%.0f', now + tonumber(ARGV[3]))
+redis.call('ZADD', holders, longest, me)
+for _, holder in ipairs(redis.call('ZRANGEBYSCORE', holders, '(' .. longest, '+inf')) do
+  redis.call('ZADD', holders, longest, holder)
+end
 if act == 'live' then return answer('done') end
 
 local place, usd, tokens = me .. ' ' .. ARGV[4], ARGV[5], ARGV[6]
