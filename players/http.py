@@ -22,6 +22,7 @@ from players.llm.keys import quiet_client_logs, without_key
 from players.llm.providers.openai import MOST_REDIRECTS, RedirectRefused, authorities, target_of, trusted_context
 from players.llm.settings import USUAL_PORTS, checked_url, origin_of
 from players.program.protocol import LONGEST, ask_message, failed, read_reply, unusable
+from wolfbus.actors import Timers
 from wolfbus.actors.closable import Closable
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.answer import worth_until
@@ -44,6 +45,8 @@ AT_ONCE: Final = "WOLFBUS_HTTP_AT_ONCE"
 _HEADERS: Final = TypeAdapter(dict[str, dict[str, Annotated[str, Field(pattern=r"^[ -~]*$")]]])
 _AT_ONCE: Final = 64
 _CONNECT_S: Final = 10.0
+_OVERDUE_S: Final = 0.5
+"""Seconds after which a request that nobody waits for any more is broken off, if it has not ended by itself."""
 _PAUSES: Final = Backoff(first=0.2, longest=5.0)
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses that may be different next time."""
@@ -76,6 +79,7 @@ class AddressedAgent(Closable):
         self._at_once = _read_at_once()
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self._timers = Timers("http-agent")
         self._client: httpx2.Client | None = None
 
     def reach(self, seconds: float) -> None:
@@ -111,6 +115,14 @@ class AddressedAgent(Closable):
             body: JSON.
             until: monotonic time after which nobody waits for it any more.
         """
+        # whatever trickles in, such as one 102 after another, is in time for the client
+        overdue = self._timers.after(until - time.monotonic() + _OVERDUE_S, self._hang_up)
+        try:
+            return self._post(body, until)
+        finally:
+            overdue.cancel()
+
+    def _post(self, body: bytes, until: float) -> bytes | str:
         import httpx2
 
         why = "it was not reached in time"
@@ -138,6 +150,11 @@ class AddressedAgent(Closable):
     def close(self) -> None:
         """Close all connections; requests under way are given up."""
         self._closed.set()
+        self._timers.close()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        """Close all connections; requests under way whose time lasts are sent again over others."""
         with self._lock:
             if self._client is not None:
                 self._client.close()

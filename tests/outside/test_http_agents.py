@@ -7,6 +7,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ class Agents:
         self.asks: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.first: Callable[[dict[str, Any], int], Reply | None] = lambda _ask, _times: None
+        self.closed = threading.Event()
         self._times: dict[str, int] = {}
         self._lock = threading.Lock()
         agents, example = self, runpy.run_path(str(EXAMPLE))
@@ -44,6 +46,9 @@ class Agents:
                 status, headers, body = agents.reply(ask, dict(self.headers), example["answer"])
                 # somebody may wait no longer
                 with contextlib.suppress(ConnectionError):
+                    while status == HTTPStatus.PROCESSING and not agents.closed.wait(0.02):
+                        self.send_response_only(status)
+                        self.end_headers()
                     self.send_response(status)
                     for name, value in {**headers, "Content-Length": str(len(body))}.items():
                         self.send_header(name, value)
@@ -66,6 +71,7 @@ class Agents:
         return self.first(ask, times) or (200, {}, json.dumps(answer(ask)).encode())
 
     def close(self) -> None:
+        self.closed.set()
         self.server.shutdown()
         self.server.server_close()
         self._thread.join()
@@ -152,6 +158,15 @@ def test_an_agent_that_is_silent_runs_out_of_time_and_the_game_goes_on(agents):
         gate.set()
     assert "timed_out" in outcomes(game)
     assert game.rounds == 1
+
+
+def test_an_answer_that_is_announced_without_end_costs_its_seat_no_other(agents):
+    agents.first = lambda _ask, _times: (HTTPStatus.PROCESSING, {}, b"") if len(agents.asks) == 1 else None
+    config = {"debate_turns": 3, "max_rounds": 1, "deadlines": dict.fromkeys(KINDS, 0.25)}
+    game = wolfbus.play(f"{agents.url}*1,scripted*7", seed=3, config=config)
+    assert {"timed_out", "accepted"} <= {
+        event.outcome for event in events_of(game, "answered") if event.seat == agents.asks[0]["seat"]
+    }
 
 
 def test_an_address_where_nobody_listens_is_told_before_the_game_and_else_ends_it(tmp_path, redis_url, monkeypatch):
