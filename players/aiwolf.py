@@ -12,6 +12,7 @@ import json
 import logging
 import queue
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -394,6 +395,9 @@ class Gateway:
         port: its port; 0 for any that is free.
         grace_s: seconds that games under way are played on after a request to stop.
 
+    Attributes:
+        host: the address as it stands in a URL.
+
     Raises:
         ConfigError: the package that speaks WebSockets is not installed.
     """
@@ -407,6 +411,7 @@ class Gateway:
         # it tells of every connection
         logging.getLogger("websockets").setLevel(logging.WARNING)
         self._url, self._house, self._grace_s = url, house, grace_s
+        self.host = f"[{host}]" if ":" in host else host
         self._serve: Callable[[], Server] = partial(
             serve,
             self._handle,
@@ -414,7 +419,8 @@ class Gateway:
             port,
             max_size=_LONGEST,
             compression=None,
-            process_request=partial(_refuse_pages, host),
+            process_request=partial(_refuse_pages, self.host),
+            family=socket.AF_INET6 if ":" in host else socket.AF_INET,
         )
         self._sessions: dict[Stopping, threading.Thread] = {}
 

@@ -1,5 +1,6 @@
 """Clients of AIWolf's protocol, written to its document alone, play whole games in a house through the gateway."""
 
+import contextlib
 import json
 import queue
 import socket
@@ -73,16 +74,23 @@ class ClientOfAiwolf:
         return next(packet for packet in reversed(self.packets) if packet["request"] == request)
 
 
-@pytest.fixture
-def port(redis_url: str) -> Iterator[int]:
-    """The port of a gateway."""
-    gateway, ports = Gateway(redis_url, "aiwolf", "127.0.0.1", 0, 1.0), queue.SimpleQueue[int]()
+@contextlib.contextmanager
+def listening(redis_url: str, host: str = "127.0.0.1") -> Iterator[int]:
+    """Run a gateway at an address; its port."""
+    gateway, ports = Gateway(redis_url, "aiwolf", host, 0, 1.0), queue.SimpleQueue[int]()
     with Stopping() as stopping:
         thread = threading.Thread(target=gateway.run, args=(stopping, ports.put))
         thread.start()
         yield ports.get(timeout=PATIENCE_S)
         stopping.ask("the test is over")
         thread.join()
+
+
+@pytest.fixture
+def port(redis_url: str) -> Iterator[int]:
+    """The port of a gateway."""
+    with listening(redis_url) as port:
+        yield port
 
 
 def played(redis_url: str, folder: Path, rules: str) -> list[dict[str, Any]]:
@@ -259,3 +267,16 @@ def test_no_page_of_a_website_takes_a_seat(port, name, origin, taken):
             return
         with connect(place, sock=asked, origin=origin, proxy=None) as connection:
             assert json.loads(connection.recv(timeout=PATIENCE_S))["request"] == "NAME"
+
+
+def test_clients_come_by_ipv6_too_and_pages_of_websites_do_not(redis_url):
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("no IPv6 here")
+    with listening(redis_url, "::1") as port:
+        with connect(f"ws://[::1]:{port}/ws", proxy=None) as connection:
+            assert json.loads(connection.recv(timeout=PATIENCE_S))["request"] == "NAME"
+        site = f"elsewhere.example:{port}"
+        with socket.create_connection(("::1", port)) as asked, pytest.raises(InvalidStatus, match="403"):
+            connect(f"ws://{site}/ws", sock=asked, origin=f"http://{site}", proxy=None)

@@ -44,7 +44,7 @@ def gateway(
         bus.close()
 
         def listens(port: int) -> None:
-            click.echo(f"wolfbus: clients are taken on ws://{host}:{port}/ws", err=True)
+            click.echo(f"wolfbus: clients are taken on ws://{clients.host}:{port}/ws", err=True)
             health_server.set("listening", ok=True)
 
         clients.run(stopping, listens)
