@@ -116,7 +116,10 @@ class AddressedAgent(Closable):
             until: monotonic time after which nobody waits for it any more.
         """
         # whatever trickles in, such as one 102 after another, is in time for the client
-        overdue = self._timers.after(until - time.monotonic() + _OVERDUE_S, self._hang_up)
+        try:
+            overdue = self._timers.after(until - time.monotonic() + _OVERDUE_S, self._hang_up)
+        except RuntimeError:
+            return "its connections are closed"
         try:
             return self._post(body, until)
         finally:
