@@ -269,11 +269,13 @@ def test_no_page_of_a_website_takes_a_seat(port, name, origin, taken):
             assert json.loads(connection.recv(timeout=PATIENCE_S))["request"] == "NAME"
 
 
-def test_clients_come_by_ipv6_too_and_pages_of_websites_do_not(redis_url):
+def test_clients_come_by_ipv6_too_where_there_is_one_and_pages_of_websites_do_not(redis_url, tmp_path):
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
-        pytest.skip("no IPv6 here")
+        done = wolfbus(tmp_path, "gateway", "aiwolf", "--bus", redis_url, "--host", "::1", "--port", "0")
+        assert (done.code, done.err.splitlines()[-1][:34]) == (2, "wolfbus: clients cannot be taken: ")
+        return
     with listening(redis_url, "::1") as port:
         with connect(f"ws://[::1]:{port}/ws", proxy=None) as connection:
             assert json.loads(connection.recv(timeout=PATIENCE_S))["request"] == "NAME"
