@@ -46,6 +46,7 @@ def test_a_named_memory_bus_is_shared_until_the_last_is_closed() -> None:
         ("host:7000/2", "write redis://host:7000/2"),
         ("/run/redis.sock", "written unix:///run/redis.sock"),
         (f"user:{SECRET}@host:6379", "'***@host:6379' has no scheme; write redis://***@host:6379/0"),
+        ("@mine.ticket", "a ticket is no address here; load its variables, as by: set -a; . FILE; set +a"),
         ("redis:localhost", "has no scheme"),
         ("redis://***@host", "*** stands where user and password were not shown; write USER:PASSWORD in its place"),
         ("kafka://host", "'kafka://' is not known; use memory://, redis://, rediss://, unix://"),

@@ -259,6 +259,9 @@ def _without_scheme(url: str) -> str:
     masked_url = shown_url(url)
     if not url:
         return "bus address: it is empty; write one, as in redis://127.0.0.1:6379/0"
+    if url.startswith("@"):
+        how = "load its variables, as by: set -a; . FILE; set +a"
+        return f"bus address: {masked_url!r:.200}: a ticket is no address here; {how}"
     if url.startswith("/"):
         return f"bus address: {masked_url!r:.200} has no scheme; a Unix socket is written unix://{masked_url:.200}"
     complete = masked_url if "/" in masked_url.rpartition("@")[2] else f"{masked_url}/0"
