@@ -130,8 +130,7 @@ class Gateway:
             return self._cassette.keep(question, completion)
         except WolfError as error:
             # the cassette has or takes no reply, or there is no key
-            self._end_if_fatal(error)
-            return Completion(error=str(error))
+            return Completion(error=str(self._end_if_fatal(error)))
         except Exception as error:
             logger.exception("%s: a call failed inside the gateway", question.label)
             return Completion(error=f"the gateway failed: {type(error).__name__}")
@@ -298,8 +297,7 @@ class Gateway:
             raise
         except WolfError as error:
             # attempts before this one may have been answered, and charged
-            self._end_if_fatal(error)
-            completion = attempts.completion(error=str(error))
+            completion = attempts.completion(error=str(self._end_if_fatal(error)))
         except Exception as error:
             logger.exception("%s: a call failed inside the gateway", question.label)
             completion = attempts.completion(error=f"the gateway failed: {type(error).__name__}")
@@ -321,11 +319,16 @@ class Gateway:
             server = self._servers[endpoint] = Server(endpoint, self._open(endpoint), self._tempo)
         return server
 
-    def _end_if_fatal(self, error: WolfError) -> None:
-        if isinstance(error, BudgetSpent | CassetteError | ConfigError):
-            self._ended = self._ended or error
-            # every time: games may have begun since
-            self._report_fatal(self._ended)
+    def _end_if_fatal(self, error: WolfError) -> WolfError:
+        """Return why there is no reply: where nothing can be asked any more, what was the first to say so, by which
+        `has_ended` knows every such call.
+        """
+        if not isinstance(error, BudgetSpent | CassetteError | ConfigError):
+            return error
+        self._ended = self._ended or error
+        # every time: games may have begun since
+        self._report_fatal(self._ended)
+        return self._ended
 
     def _report_fatal(self, error: WolfError) -> None:
         if self._fatal is not None:

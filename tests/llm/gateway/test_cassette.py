@@ -186,6 +186,16 @@ def test_a_missing_call_is_named_with_what_may_differ_and_ends_the_games(tmp_pat
     assert [str(end) for end in ends] == [came.error]
 
 
+def test_of_several_missing_calls_none_counts_as_an_answer_and_all_say_what_ended_the_games(
+    tmp_path: Path, clock: Clock
+) -> None:
+    record(tmp_path, ("bid?", FIRST))
+    mocked = Mocked(clock, cassette=Cassette.play(tmp_path))
+    came = mocked.run(*(mocked.question("Who?", label=f"g/1/vote/0/vote/{name}") for name in ("Ann", "Bob")))
+    assert [mocked.gateway.has_ended(each) for each in came] == [True, True]
+    assert all("no reply to g/1/vote/0/vote/Ann (" in str(each.error) for each in came)
+
+
 @pytest.mark.parametrize("cut", [1, 10, 200])
 def test_a_last_line_that_was_cut_off_is_left_out(tmp_path: Path, cut: int, caplog: pytest.LogCaptureFixture) -> None:
     file = record(tmp_path, ("bid?", FIRST), ("Who?", FIRST))
