@@ -108,9 +108,12 @@ class Attempts:
             return self.completion(error="the request's time was over before it was asked", timed_out=True)
         halts, fault = False, Completion().fault
         try:
-            async with asyncio.timeout_at(self._question.deadline):
+            async with asyncio.timeout_at(self._question.deadline) as bound:
                 return self._completed(await self._reply())
         except TimeoutError:
+            if not bound.expired():
+                # it is the provider's own, and a fault of it as any other exception is
+                raise
             error, timed_out, slow = self._out_of_time(), True, True
         except Failed as failed:
             failure = failed.failure if self._blamed is None else self._blamed

@@ -192,15 +192,16 @@ def test_a_provider_that_cancels_its_own_work_is_a_fault_inside_that_call(clock:
     assert mocked.one().text == OK.text
 
 
+@pytest.mark.parametrize("fault", [ZeroDivisionError, TimeoutError])
 @pytest.mark.parametrize("method", ["ask", "shape"])
 def test_a_provider_that_is_faulty_does_not_answer_a_probe(
-    make_gateway: MakeGateway, monkeypatch: pytest.MonkeyPatch, caplog: Any, method: str
+    make_gateway: MakeGateway, monkeypatch: pytest.MonkeyPatch, caplog: Any, method: str, fault: type[Exception]
 ) -> None:
-    monkeypatch.setattr(ScriptedProvider, method, Mock(side_effect=ZeroDivisionError))
+    monkeypatch.setattr(ScriptedProvider, method, Mock(side_effect=fault))
     gateway = make_gateway(providers=lambda _endpoint, _keys: ScriptedProvider(AsyncMock())).gateway
-    with pytest.raises(PlayerError, match=r"^tiny does not answer: the gateway failed: ZeroDivisionError$"):
+    with pytest.raises(PlayerError, match=rf"^tiny does not answer: the gateway failed: {fault.__name__}$"):
         gateway.probe([Model(model="tiny")])
-    assert "ZeroDivisionError" in caplog.text
+    assert fault.__name__ in caplog.text
     assert gateway.accounts.summary()["total"]["failed"] == 1
 
 
