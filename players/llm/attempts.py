@@ -232,7 +232,7 @@ class Attempts:
             # in a queue nothing bounds the attempts but time, so they do not come closer and closer together
             raise Failed(failure)
         # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
-        await asyncio.sleep(delay if busy else wait + delay)
+        await asyncio.sleep(delay if busy and wait <= LONGEST_PAUSE else wait + delay)
 
     async def _attempt(self, request: Request) -> ProviderReply:
         """Wait for a permit, make one request, and tell limits, circuit and budget what came of it."""

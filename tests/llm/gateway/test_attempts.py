@@ -119,6 +119,13 @@ def test_who_cannot_wait_for_a_pause_to_end_is_told_at_once(clock: Clock) -> Non
     assert clock.now == pytest.approx(1060.0)
 
 
+def test_whoever_was_told_to_wait_for_minutes_comes_back_no_sooner(clock: Clock) -> None:
+    mocked = Mocked(clock, busy(100))
+    assert mocked.one(seconds=200).text
+    assert len(mocked.provider.times) == 2
+    assert mocked.provider.times[1] >= 1100.0
+
+
 @pytest.mark.parametrize("failure", [busy(86_400), broken(wait=3600)])
 def test_a_model_that_will_be_back_after_any_call_of_a_game_halts_and_is_asked_no_more(
     clock: Clock, failure: Failure
