@@ -91,6 +91,8 @@ class Scheduler:
         self._blocked: set[str] = set()
         self._waiting = WaitingNotice(settings.wait_s)
         self._failing_since: float | None = None
+        # it is taken up, and taken up again where the bus was away
+        self._resuming: str | None = None
         self._pause_until = 0.0
 
     def resume_session(self) -> None:
@@ -162,8 +164,11 @@ class Scheduler:
         self._roster.forget_failures()
         number = self._session.next_number
         if item.messages is not None:
+            number = self._session.under_way.get(item.game, number)
+            self._resuming = item.game
             self._session.begin(number, item.game)
             self.resume(item.game, number, item)
+            self._resuming = None
             return True
         self._clear_earlier(item.game)
         self._session.begin(number, item.game)
@@ -244,7 +249,7 @@ class Scheduler:
         return self._roster.player(agent).brain
 
     def _is_begun(self, game: str) -> bool:
-        return game in self.running or game in self._session.under_way
+        return game in self.running or (game in self._session.under_way and game != self._resuming)
 
     def _has_ended(self, game: str) -> bool:
         """Report the result of a game that ended before anybody heard of it; returns whether there is one."""

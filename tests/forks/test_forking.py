@@ -14,8 +14,9 @@ from tests.llm.tables import tables
 from tests.llm.whole import playing
 from tests.llm.whole.playing import obliging
 from tests.proving import prove
+from wolfbus.bus import open_bus
 from wolfbus.cli import run
-from wolfbus.errors import ConfigError, RecordError
+from wolfbus.errors import BusDown, ConfigError, RecordError
 from wolfbus.game.config import GameConfig
 
 CONFIG = GameConfig(debate_turns=3, max_rounds=2)
@@ -146,6 +147,21 @@ def test_a_fork_that_another_process_has_begun_meanwhile_is_not_replaced(parent,
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir() if path.is_file()] == [
         (f"parent-s{lie}-keep-1.ndjson", "another's")
     ]
+
+
+def test_a_game_goes_on_whose_bus_was_away_as_it_was_taken_up(parent, lie, monkeypatch):
+    kind, away = type(open_bus("memory://")), [BusDown("the bus is away")]
+    head = kind.head
+
+    def away_once(bus, house, game):
+        if away:
+            raise away.pop()
+        return head(bus, house, game)
+
+    monkeypatch.setattr(kind, "head", away_once)
+    played = wolfbus.fork(parent.record, at=lie)
+    assert not away
+    assert [one.refused for one in played] == [False, False]
 
 
 def test_where_no_honest_statement_comes_the_fork_is_refused_and_said_so(command, tmp_path):
