@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import signal
 import subprocess
+import threading
 from collections import Counter
 
 import pytest
@@ -15,8 +17,8 @@ from tests.proving import prove
 from tests.study.brains import ANSWERS, ASKED, GATE
 from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, run_here_while, study_file, workers_of
 from tests.waiting import wait_until
-from wolfbus.bus import every_entry
-from wolfbus.messages.codec import unpack
+from wolfbus.bus import Entry, every_entry
+from wolfbus.messages.codec import pack, unpack
 
 BRAIN = "tests.study.brains:Asked"
 STUDY = f'games = 2\nseed = 11\nplayers = "{BRAIN}*8"\nat_once = 2'
@@ -128,6 +130,23 @@ def test_what_no_player_has_said_is_left_out_with_what_stands_behind_it(study, o
     gate.touch()
     run_here("--resume", "--out", out, code=0)
     assert {game["game"]: game["digest"] for game in manifest(out)["games"]} == digests
+
+
+def test_what_is_said_just_as_its_game_ends_is_written_to_its_own_file_and_to_no_other(tmp_path, monkeypatch):
+    kept = pkgutil.resolve_name("wolfbus.running.earlier:SaidFile")(tmp_path / "records" / "game.ndjson")
+    ending = threading.Thread(target=kept.close)
+
+    def write(descriptor, content):
+        ending.start()
+        # time enough for it to close the file, and for somebody to open another one
+        ending.join(0.05)
+        os.fstat(descriptor)
+        os.write(descriptor, content)
+
+    monkeypatch.setattr("wolfbus.running.earlier.write_all", write)
+    kept.write([Entry(pack({"v": 1, "type": "reply"}), "reply", "local", "game", 1, "1-1")])
+    ending.join()
+    assert (tmp_path / "said" / "game.jsonl").read_text().count("\n") == 1
 
 
 @pytest.mark.parametrize(("number", "ended"), [(signal.SIGKILL, 1), (signal.SIGTERM, 2)])

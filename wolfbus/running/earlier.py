@@ -11,6 +11,7 @@ import contextlib
 import json
 import logging
 import os
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -134,7 +135,8 @@ def find_on_bus(bus: Bus, house: str, agent: str, game: str) -> EarlierPlay | No
 
 
 class SaidFile:
-    """Keeps what was said in one game, a line a message; what was written survives `kill -9`. For one thread.
+    """Keeps what was said in one game, a line a message; what was written survives `kill -9`. Safe from any thread: the
+    game may end while one more message comes.
 
     Args:
         record: the file of the game's record.
@@ -146,6 +148,7 @@ class SaidFile:
 
     def __init__(self, record: Path, earlier: Sequence[Entry] = ()) -> None:
         self._path = path = said_path(record)
+        self._lock = threading.Lock()
         # whoever else has it open, such as a worker that was thought dead, writes on into the old one
         old = dict(_said_lines(record)) if earlier else {}
         try:
@@ -156,17 +159,23 @@ class SaidFile:
             raise RecordError(f"{path}: cannot be written: {reason_of(error)}") from error
 
     def write(self, entries: Iterable[Entry]) -> None:
-        """Add messages; where they cannot be written the game is played all the same."""
-        if self._fd is None:
-            return
-        try:
-            write_all(self._fd, b"".join(map(_line_of, entries)))
-        except OSError as error:
-            logger.warning("%s: cannot be written: %s", self._path, reason_of(error))
-            self.close()
+        """Add messages, none once it is closed; where they cannot be written the game is played all the same."""
+        lines = b"".join(map(_line_of, entries))
+        with self._lock:
+            if self._fd is None:
+                return
+            try:
+                write_all(self._fd, lines)
+            except OSError as error:
+                logger.warning("%s: cannot be written: %s", self._path, reason_of(error))
+                self._close()
 
     def close(self) -> None:
         """Close it; a second call does nothing."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
         if self._fd is not None:
             fd, self._fd = self._fd, None
             with contextlib.suppress(OSError):
