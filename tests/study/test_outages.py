@@ -5,6 +5,7 @@ every game is played and counted once.
 from __future__ import annotations
 
 import os
+import pkgutil
 import re
 import signal
 import subprocess
@@ -32,6 +33,7 @@ from tests.study.test_shared import AGENDA, ALLOW, KEYS, Workers, has_grown
 from tests.waiting import wait_until
 from wolfbus import cli
 from wolfbus.bus import streams
+from wolfbus.errors import BusDown
 from wolfbus.testing.redis_server import RedisServer
 
 WAITING = "waiting for it, as long as it takes"
@@ -119,6 +121,29 @@ def test_a_redis_that_is_away_is_waited_for_and_every_game_is_played_once(
         assert worker.wait(60) == 0, worker.stderr.read()
     assert_like(whole, out)
     assert journal_lines(out) == 16
+
+
+def test_a_game_that_its_redis_could_not_note_as_begun_is_noted_once_it_can(tmp_path, out, url, monkeypatch):
+    agenda = pkgutil.resolve_name("wolfbus.study.redis_agenda:RedisAgenda")
+    begin_game, begun = agenda.begin, []
+
+    def away_once(self, claimed, house, progress):
+        begun.append((claimed.entry, house))
+        if len(begun) == 1:
+            raise BusDown("Redis is away")
+        begin_game(self, claimed, house, progress)
+
+    monkeypatch.setattr(agenda, "begin", away_once)
+    monkeypatch.setattr("wolfbus.running.agenda_worker.PAUSE_S", 0.01)
+    run = begin(study_file(tmp_path, "games = 2"), "--out", out, "--bus", url, "--share", AGENDA)
+    try:
+        assert cli.run(["worker", "--bus", url, "--agenda", AGENDA]) == 0
+        assert run.wait(30) == 0
+    finally:
+        run.kill()
+        run.communicate()
+    assert begun[:2] == [begun[0]] * 2, "else whoever takes it from this worker begins it anew"
+    assert len(begun) == 3
 
 
 def test_whoever_waits_for_a_redis_ends_at_once_when_asked_to(study, out, server, url, workers):

@@ -125,6 +125,7 @@ class AgendaWorker:
         self._halt: Halt | None = None
         self._notice = OutageNotice(logger.warning)
         self._unreturned: list[tuple[str, str]] = []
+        self._unnoted: list[tuple[ClaimedGame, int]] = []
         self._halted_entries: set[str] = set()
         self._next_renewal = 0.0
         self.halts: Counter[str] = Counter()
@@ -216,6 +217,7 @@ class AgendaWorker:
             self._house.renew_keys(HOUSE_KEPT_S)
             self._next_renewal = time.monotonic() + self._lease_s / _RENEWALS
         self._return()
+        self._note_begun()
         self._take()
         self._process_news()
         return True
@@ -327,10 +329,20 @@ class AgendaWorker:
         except WolfError as error:
             self._fail(game, error, 0.0)
             return
-        # from here on whoever takes it next finds all of it in this house
-        self._agenda.begin(claimed, self._name, earlier.progress if earlier is not None else 0)
-        if claimed.house not in {"", self._name}:
-            self._bus.expire(claimed.house, game.game)
+        self._unnoted.append((claimed, earlier.progress if earlier is not None else 0))
+        self._note_begun()
+
+    def _note_begun(self) -> None:
+        """Note which games are played here: from then on whoever takes one next finds all of it in this house. What the
+        bus keeps from being noted is noted later.
+        """
+        while self._unnoted:
+            claimed, progress = self._unnoted[0]
+            if self._playing.get(claimed.game.game) is claimed:
+                self._agenda.begin(claimed, self._name, progress)
+                if claimed.house not in {"", self._name}:
+                    self._bus.expire(claimed.house, claimed.game.game)
+            del self._unnoted[0]
 
     def _make_fork(self, claimed: ClaimedGame) -> None:
         """Make a fork ready in a thread of its own, for somebody may have to be asked what is said in it."""
