@@ -9,6 +9,8 @@ import signal
 import subprocess
 import threading
 from collections import Counter
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import redis
@@ -18,6 +20,7 @@ from tests.study.brains import ANSWERS, ASKED, GATE
 from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, run_here_while, study_file, workers_of
 from tests.waiting import wait_until
 from wolfbus.bus import Entry, every_entry
+from wolfbus.errors import WolfError
 from wolfbus.messages.codec import pack, unpack
 
 BRAIN = "tests.study.brains:Asked"
@@ -147,6 +150,13 @@ def test_what_is_said_just_as_its_game_ends_is_written_to_its_own_file_and_to_no
     kept.write([Entry(pack({"v": 1, "type": "reply"}), "reply", "local", "game", 1, "1-1")])
     ending.join()
     assert (tmp_path / "said" / "game.jsonl").read_text().count("\n") == 1
+
+
+def test_games_that_cannot_be_begun_leave_no_file_open(study, out, monkeypatch):
+    monkeypatch.setattr("wolfbus.running.house.EmbeddedHouse.open", Mock(side_effect=WolfError("no such player")))
+    run_here(study, "--out", out, code=1)
+    targets = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+    assert [target for target in targets if str(out) in target] == []
 
 
 @pytest.mark.parametrize(("number", "ended"), [(signal.SIGKILL, 1), (signal.SIGTERM, 2)])

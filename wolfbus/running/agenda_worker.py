@@ -321,12 +321,15 @@ class AgendaWorker:
         """Have a game played, from where it stands."""
         game = claimed.game
         path = self._settings.record(game)
+        keeper = None
         try:
             keeper = self._bus.keeper(self._name, game, path, earlier)
             self._house.open(
                 self._settings.config, game.seed, game.brains, path, game.game, earlier=earlier, keeper=keeper
             )
         except WolfError as error:
+            if keeper is not None:
+                keeper.close()
             self._fail(game, error, 0.0)
             return
         self._unnoted.append((claimed, earlier.progress if earlier is not None else 0))
