@@ -293,6 +293,17 @@ def test_it_is_told_who_began_a_game_last_and_how_often_it_was_begun_since_it_go
             assert agenda("begin", who, entry, game, progress) == who
 
 
+def test_what_a_worker_says_again_after_a_break_makes_no_second_death_of_its_own(agenda):
+    ((entry, game, *_),) = take(agenda, "a", 1)
+    assert [agenda("begin", "a", entry, game, 5) for _ in range(3)] == ["a"] * 3
+    assert take(agenda, "b", 1, lease_ms=0) == [[entry, game, 1, "a", 5]]
+    # given back, nobody died under it; begun anew, it counts anew
+    agenda("give_back", "b", entry)
+    assert take(agenda, "a", 1)[0][2] == 0
+    agenda("begin", "a", entry, game, 5)
+    assert take(agenda, "b", 1, lease_ms=0)[0][2] == 1
+
+
 def test_whoever_takes_a_game_and_dies_before_it_begins_is_not_counted_for_ever(agenda):
     taken = [take(agenda, f"worker {number}", 1, lease_ms=0)[0][2] for number in range(12)]
     assert taken == [0] * 10 + [10, 11]

@@ -141,7 +141,9 @@ if act == 'begin' then
   -- another may have taken it meanwhile
   if #redis.call('XPENDING', agenda, group, id, id, 1, who) == 0 then return '' end
   local before = tonumber(redis.call('HGET', houses, game .. ':progress') or '') or 0
-  local begun = (tonumber(redis.call('HGET', houses, game .. ':begun') or '') or 0) + 1
+  local begun = tonumber(redis.call('HGET', houses, game .. ':begun') or '') or 0
+  -- said again after a break, it counts once
+  if begun == 0 or redis.call('HGET', houses, game) ~= who then begun = begun + 1 end
   if tonumber(progress) > before then
     redis.call('XCLAIM', agenda, group, who, 0, id, 'RETRYCOUNT', 1, 'JUSTID')
     begun = 1
