@@ -330,6 +330,14 @@ def test_what_is_passed_on_is_there_for_those_who_have_not_passed_it_on(agenda):
     assert agenda("pass_on", "b", entry, 1) == ""
 
 
+def test_what_another_has_taken_meanwhile_needs_nobody_to_say_that_it_halts(agenda):
+    agenda("lease", 60_000)
+    ((entry, *_),) = take(agenda, "slow", 1)
+    assert take(agenda, "quick", 1, lease_ms=0)[0][0] == entry
+    assert agenda("pass_on", "slow", entry, 1) == "quick"
+    assert agenda("renew", "quick", entry) == []
+
+
 def test_nobody_counts_as_dead_for_the_time_in_which_nobody_was_heard(agenda, link):
     assert agenda("lease", 200) == "200"
     ((entry, *_),) = take(agenda, "a", 1)

@@ -100,7 +100,7 @@ class StudyAgenda(Protocol):
         """Leave a game to whoever takes it next."""
 
     def pass_on(self, house: str, claimed: ClaimedGame) -> bool:
-        """Leave a game to workers that have not passed it on themselves; returns whether there are any."""
+        """Leave a game to workers that have not passed it on themselves; returns whether one has it, or may."""
 
     def leave(self, house: str) -> None:
         """Have a worker no more counted among those who play."""

@@ -375,7 +375,7 @@ class RedisAgenda:
         self._run("give_back", house, entry)
 
     def pass_on(self, house: str, claimed: ClaimedGame) -> bool:
-        """Leave a game to workers that have not passed it on themselves; returns whether there are any."""
+        """Leave a game to workers that have not passed it on themselves; returns whether one has it, or may."""
         return bool(self._run("pass_on", house, claimed.entry, str(claimed.game.number)))
 
     def leave(self, house: str) -> None:

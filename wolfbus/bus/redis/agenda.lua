@@ -12,9 +12,9 @@
 --       drop ENTRY WHY | say WHAT
 -- Returns how many games are new; the lease that holds; of each game taken its entry, the game, how often others began it
 -- since it last got any further, who began it last, and how far it had come then; of each entry that WHO no longer holds
--- the entry and who holds it, '' for nobody; WHO, where an entry was given back or passed on to somebody; or who
--- finished the game, first of all. Nothing where there is no agenda any more. Whatever stands on a key may be anybody's:
--- what cannot be an entry of ours is dropped.
+-- the entry and who holds it, '' for nobody; WHO, where an entry was given back or passed on to somebody, and who has
+-- what was to be passed on already; or who finished the game, first of all. Nothing where there is no agenda any more.
+-- Whatever stands on a key may be anybody's: what cannot be an entry of ours is dropped.
 
 local agenda, known, done, results, lease, houses, workers, waiting, act =
   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], ARGV[1]
@@ -169,7 +169,10 @@ end
 
 if act == 'give_back' or act == 'pass_on' then
   local who, id, game = ARGV[2], ARGV[3], ARGV[4]
-  if #redis.call('XPENDING', agenda, group, id, id, 1, who) == 0 then return '' end
+  local held = redis.call('XPENDING', agenda, group, id, id, 1)[1]
+  local holder = held and held[2] or ''
+  -- whoever has taken it meanwhile plays it
+  if holder ~= who then return act == 'pass_on' and holder or '' end
   if act == 'pass_on' then
     local passers = passers_of(game)
     if not has_passed(who, passers) then
