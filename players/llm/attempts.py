@@ -125,7 +125,7 @@ class Attempts:
             error = (
                 f"{error}; waited {seconds} s: a longer patience in its [endpoints] table, or --patience, waits longer"
             )
-        if self._cut_reply is not None:
+        if self._cut_reply is not None and not halts:
             return self._completed(self._cut_reply)
         return replace(self.completion(error=error, timed_out=timed_out), halts=halts, fault=fault)
 

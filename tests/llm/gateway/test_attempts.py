@@ -180,9 +180,11 @@ def test_a_reply_that_was_cut_off_before_it_said_anything_is_asked_for_once_more
     chatty = ProviderReply('Sure!\n```json\n{"bid": 2}\n```\nI said so because', finish="length")
     mocked.script = [chatty]
     assert mocked.one("chatty", max_tokens=16).text == chatty.text
-    # half a reply is worth more than none
+    # half a reply is worth more than none, but not where its game goes on later
     mocked.script = [cut, rejected()]
     assert mocked.one(max_tokens=16).finish == "length"
+    mocked.script = [cut, rejected("402: no credits", halts=True)]
+    assert mocked.one(max_tokens=16, model="other").halts
 
 
 def test_the_room_that_a_model_needs_is_learned_for_the_run_and_told_with_numbers(
