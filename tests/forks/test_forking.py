@@ -3,6 +3,7 @@
 import itertools
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -162,6 +163,14 @@ def test_a_game_goes_on_whose_bus_was_away_as_it_was_taken_up(parent, lie, monke
     played = wolfbus.fork(parent.record, at=lie)
     assert not away
     assert [one.refused for one in played] == [False, False]
+
+
+def test_a_game_that_cannot_go_on_for_want_of_its_bus_leaves_no_file_open(parent, lie, tmp_path, monkeypatch):
+    monkeypatch.setattr(type(open_bus("memory://")), "expire", Mock(side_effect=BusDown("the bus is away")))
+    with pytest.raises(BusDown):
+        wolfbus.fork(parent.record, at=lie, out=tmp_path)
+    targets = [link.resolve() for link in Path("/proc/self/fd").iterdir()]
+    assert [target for target in targets if tmp_path in target.parents] == []
 
 
 def test_where_no_honest_statement_comes_the_fork_is_refused_and_said_so(command, tmp_path):

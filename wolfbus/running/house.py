@@ -237,7 +237,12 @@ class EmbeddedHouse(Closable):
         if earlier is not None:
             running.opened, running.goes_on = earlier.opened, True
             file = earlier.open_file(path) if path is not None else None
-            self._bring(earlier)
+            try:
+                self._bring(earlier)
+            except BusError:
+                if file is not None:
+                    file.close()
+                raise
         elif path is not None:
             file = RecordFile(path)
         with self._lock:
