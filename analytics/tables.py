@@ -148,7 +148,7 @@ TABLES: Final[Mapping[str, Table]] = {
             ("statement_id", "place"),
             ClaimRow,
             GameRows.claims,
-            measured="statement claim target role denied verdict extracted heard",
+            measured="statement claim target role denied side verdict extracted heard",
         ),
         Table(
             "facts",

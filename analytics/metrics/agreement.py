@@ -185,17 +185,18 @@ def _stances(study: Study, annotations: pl.DataFrame) -> pl.DataFrame:
     by_annotators = pl.DataFrame(rows, schema, orient="row")
     spoken = study.tables.statements.select("game", "speaker", statement="number")
     claims = study.tables.claims.join(spoken, on=["game", "statement"]).filter("heard")
-    words = {name: pl.col(name).cast(pl.String) for name in ("claim", "target", "role", "speaker")}
-    of_role = pl.when(words["role"] == "Werewolf").then(pl.lit("against")).otherwise(pl.lit("for"))
+    words = {name: pl.col(name).cast(pl.String) for name in ("claim", "target", "role", "speaker", "side")}
+    is_wolf, denied = words["role"] == "Werewolf", pl.col("denied")
+    # that somebody has not another role says nothing of its side
+    of_role = pl.when(is_wolf & ~denied).then(pl.lit("against")).when(is_wolf | ~denied).then(pl.lit("for"))
     side: pl.Expr = (
         pl.when(words["claim"] == "accusation")
         .then(pl.lit("against"))
+        .when(words["side"].is_not_null())
+        .then(words["side"])
         .when(words["role"].is_not_null() & (words["target"] != words["speaker"]))
         .then(of_role)
     )
-    if "side" in claims.columns:
-        # a claim that is a stance says so itself
-        side = pl.coalesce(pl.col("side").cast(pl.String), side)
     # of several about one player the hardest counts: "against" stands before "for"
     by_words = claims.select("game", "statement", target=words["target"], answer=side).drop_nulls().sort("answer")
     units = by_annotators.select(_UNIT).unique(maintain_order=True)

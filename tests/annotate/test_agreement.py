@@ -3,13 +3,17 @@
 import itertools
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from analytics.metrics.agreement import agreement_sentence, cohen_kappa, fleiss_kappa, krippendorff_alpha
+from tests.analytics.script import measured, random_game, tables_of
 from tests.golden.running import wolfbus
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim, StanceClaim
 
 
 def table(one, other, size):
@@ -129,6 +133,36 @@ def test_raters_agree_with_each_other_with_labels_and_with_claims_as_counted_by_
     sentence = agreement_sentence({"agreement": found})
     assert "3 people rated up to" in sentence
     assert "Krippendorff's α among them" in sentence
+
+
+SIDES = (
+    (AccusationClaim, {}, "against"),
+    (RoleClaim, {"role": "Werewolf"}, "against"),
+    (RoleClaim, {"role": "Werewolf", "denied": True}, "for"),
+    (RoleClaim, {"role": "Seer"}, "for"),
+    (RoleClaim, {"role": "Seer", "denied": True}, "none"),
+    (InspectionClaim, {"role": "Werewolf", "denied": True}, "for"),
+    (StanceClaim, {"side": "for"}, "for"),
+    (StanceClaim, {"side": "against", "strength": "hedged"}, "against"),
+)
+
+
+def test_claims_in_the_words_are_for_whom_they_clear_or_trust_and_against_whom_they_accuse_or_doubt():
+    games, rated = [], []
+    for number, (kind, members, side) in enumerate(SIDES):
+        game = random_game(number).rows()
+        said, *others = game.statements
+        about = next(name for name in game.seats if name != said.speaker)
+        claim = ScoredClaim(claim=kind(target=about, **members), verdict="uncheckable", extracted=True)
+        games.append(replace(game, game=f"g{number}", statements=(replace(said, claims=(claim,)), *others)))
+        stances = json.dumps({about: side})
+        rated.append(
+            {"game": number, "statement": said.number, "annotator": "anna", "sort": "rater", "stances": stances}
+        )
+    played = tables_of(games)
+    annotated = replace(played, annotations=pl.DataFrame(rated, played.annotations.schema))
+    found = measured("agreement", annotated)["pairs"]["stance"]["anna & claims"]["agreement"]
+    assert (found["value"], found["n"]) == (1.0, len(SIDES))
 
 
 def test_without_people_it_is_said_that_none_was_measured(place):
