@@ -188,7 +188,8 @@ def _retest(study: Study) -> Iterator[ResultRow]:
     figures = {f"retest_{name}": share(name, "n", reason) for name in ("difference", "agreement")}
     yield from rows_of(study, EVERYBODY, sums, figures)
     s = np.stack([twice["suspicion"].to_numpy(), twice["again"].to_numpy()])
-    varied = len(twice) > 1 and float(s.std()) > 0
+    # the mean of equal numbers may be another one in its last bit
+    varied = len(twice) > 1 and float(np.ptp(s)) > 0
     # either of a pair comes first once
     correlation = float(np.corrcoef(s.ravel(), s[::-1].ravel())[0, 1]) if varied else None
     alike = None if varied else "fewer than two judgements were made twice, or all are alike"

@@ -92,6 +92,9 @@ def test_a_judgement_that_is_made_twice_is_held_against_itself():
     found = measured("bias", replace(other, judgements=shaken))["retest"]
     assert found["correlation"] < 0.99
     assert found["difference"]["value"] > 0.05
+    # the mean of so many 0.3 is another number in its last bit
+    level = other.judgements.with_columns(suspicion=pl.lit(0.3))
+    assert measured("bias", replace(other, judgements=level))["retest"]["correlation"] is None
 
 
 @pytest.mark.parametrize(("assess", "before"), [("live", False), ("after", True)])
