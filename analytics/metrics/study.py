@@ -15,7 +15,16 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from analytics.metrics.bootstrap import DRAWS, FEW_BLOCKS, FEWEST_BLOCKS, TELLING, Interval, draws_of, rate_of_games
+from analytics.metrics.bootstrap import (
+    DRAWS,
+    FEW_BLOCKS,
+    FEWEST_BLOCKS,
+    NONE,
+    TELLING,
+    Interval,
+    draws_of,
+    rate_of_games,
+)
 from analytics.metrics.formulas import Array, Formula, Parts
 from analytics.metrics.sums import Figure, Sums
 from analytics.results import UNINFORMED, Observers, ResultRow, defined, group_text
@@ -297,7 +306,7 @@ def rows_of(
         n, baseline = figure.n(total), None if figure.baseline is None else figure.baseline(total)
         intervals, undefined = [Interval(None, None, FEW_BLOCKS)] * len(groups), DRAWS * np.isnan(value)
         if not figure.has_interval:
-            intervals = [Interval(None, None, None)] * len(groups)
+            intervals = [NONE] * len(groups)
         elif several or figure.is_rate_of_games:
             if figure.is_rate_of_games:
                 intervals = [_wilson(figure, units, place) for place in range(len(groups))]

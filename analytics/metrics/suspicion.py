@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from analytics.metrics.bootstrap import Interval, game_interval, mean_interval
+from analytics.metrics.bootstrap import NONE, game_interval, mean_interval
 from analytics.metrics.formulas import Parts, ratio, theil_sen
 from analytics.metrics.statements import claims, received
 from analytics.metrics.study import Scope, Study, figure_row, rows_of
@@ -107,7 +107,7 @@ def _points(metric: str, observers: Observers, points: pl.DataFrame) -> Iterator
         group = {"target": role, "round": round_}
         interval = mean_interval(mean, sem, n)
         yield figure_row(metric, observers, mean, interval, n, "", **group)
-        yield figure_row(f"{metric}_sem", observers, sem, interval, n, "there is one game", **group)
+        yield figure_row(f"{metric}_sem", observers, sem, NONE, n, "there is one game", **group)
 
 
 def _by(points: pl.DataFrame, *keys: str) -> Iterator[tuple[tuple[str, int], list[float]]]:
@@ -158,8 +158,7 @@ def _trends(study: Study, observers: Observers, lines: pl.DataFrame) -> Iterator
                 by_round.setdefault(round_, []).append(mean)
         means = [(round_, fmean(values)) for round_, values in sorted(by_round.items())]
         slope, why = theil_sen(means), "there are no two rounds with such suspicion"
-        bare = Interval(None, None, None)
-        yield figure_row("slope_of_means", observers, slope, bare, len(means), why, target=role)
+        yield figure_row("slope_of_means", observers, slope, NONE, len(means), why, target=role)
     yield from _separable(observers, of_games)
 
 

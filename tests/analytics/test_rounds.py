@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import theilslopes
+from scipy.stats import t, theilslopes
 
 from analytics.findings import results_of
 from analytics.metrics.study import Study
 from analytics.results import UNINFORMED
-from tests.analytics.script import Script, drawn_blocks, measured, random_game, section, tables_of, tails
+from tests.analytics.script import Script, drawn_blocks, family, measured, random_game, section, tables_of, tails
 from tests.analytics.synthetic import rising
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 from wolfbus.messages.events import NightOutcome
@@ -46,6 +46,18 @@ def test_games_that_are_all_alike_have_no_interval_around_their_mean():
     results = results_of(Study(tables_of(replace(game([0.5, 0.5]), game=f"game-{number}") for number in range(6))))
     row = results.row("suspicion", UNINFORMED, target="Werewolf", round=1)
     assert (row.value, row.low, row.n, row.reason) == (0.5, None, 6, "every draw gives the same")
+
+
+def test_the_interval_of_a_mean_stands_beside_the_mean_and_not_beside_its_standard_error():
+    games = (
+        replace(game([value, 0.5]), game=f"game-{number}") for number, value in enumerate((0.1, 0.4, 0.5, 0.6, 0.9))
+    )
+    results = results_of(Study(tables_of(games)), [family("course_rows")])
+    mean = results.row("suspicion", UNINFORMED, target="Werewolf", round=1)
+    error = results.row("suspicion_sem", UNINFORMED, target="Werewolf", round=1)
+    assert mean.low < mean.value < mean.high
+    assert (error.low, error.high, error.reason) == (None, None, None)
+    assert error.value == pytest.approx((mean.high - mean.low) / 2 / t.ppf(0.975, 4))
 
 
 def test_the_exiled_of_a_round_are_still_in_its_point_and_gone_from_the_next():
