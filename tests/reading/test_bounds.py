@@ -5,6 +5,7 @@ import pytest
 
 from wolfbus.game.vocabulary import Kind
 from wolfbus.reading import Question, read, read_parts
+from wolfbus.reading.copies import is_copied
 
 SIZE = 200_000
 _NOISE = random.Random(4)
@@ -59,3 +60,10 @@ def test_what_is_nested_deeper_than_any_answer_is_refused(reply: str, opening: s
 def test_a_reply_beyond_all_bounds_is_not_looked_at() -> None:
     got = read('{"bid": 7}' + " " * 1_000_000, Question("bid"))
     assert got.fault == "unparseable"
+
+
+def test_a_long_statement_is_held_against_a_long_prompt_in_a_moment() -> None:
+    began = time.process_time()
+    assert not is_copied("no, " * (SIZE // 4), ", on" * (SIZE // 4))
+    # it was ten seconds by a search through the prompt for each of its words
+    assert time.process_time() - began < 0.5

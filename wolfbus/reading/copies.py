@@ -5,7 +5,7 @@ words of its own where all of them, or nearly all, stand there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -59,12 +59,14 @@ def is_copied(text: str, prompt: str) -> bool:
         return False
     if is_verbatim(text, prompt):
         return True
-    own_words = _words(_QUOTED.sub(" ", prompt))
-    in_runs: set[int] = set()
-    for begin in range(len(words) - _RUN + 1):
-        if f" {' '.join(words[begin : begin + _RUN])} " in own_words:
-            in_runs.update(range(begin, begin + _RUN))
+    own_words = {run for _, run in _runs(_words(_QUOTED.sub(" ", prompt)).split())}
+    in_runs = {place for begin, run in _runs(words) if run in own_words for place in range(begin, begin + _RUN)}
     return len(in_runs) >= _SHARE * len(words)
+
+
+def _runs(words: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield every `_RUN` words in a row, each with where it begins."""
+    return enumerate(zip(*(words[begin:] for begin in range(_RUN)), strict=False))
 
 
 def is_verbatim(text: str, prompt: str) -> bool:
