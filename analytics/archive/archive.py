@@ -311,7 +311,7 @@ class SessionArchive:
             archive.head if archive is not None else "",
             closed.outcome if closed is not None else None,
             rows.winner if rows is not None else None,
-            rows is not None,
+            rows is not None and not rows.spoilt,
             game.error,
             rows is not None and rows.spoilt,
         )

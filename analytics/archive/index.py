@@ -99,11 +99,12 @@ class ArchiveIndex:
         Args:
             archived: what became of it.
             closed: how the moderator closed it, None if it did not.
-            rows: what the metrics count; None if they cannot. Otherwise the record is whole and on the disk.
+            rows: what its record says, which is whole and on the disk; None if it cannot be measured. The metrics
+                hold it if it is counted.
             size: bytes that it has there.
         """
         self._games[archived.game] = _SettledGame(archived, closed, size if rows is not None else None)
-        if rows is not None:
+        if rows is not None and archived.counted:
             # of one that was done anew all are counted again before the end
             if archived.game not in self._in_snapshot:
                 self._metrics.add(rows)
@@ -159,18 +160,30 @@ class ArchiveIndex:
                 self._failings.append(archived)
         for number in range(self._settled_to + 1, summary.games + 1):
             name = game_id(summary.session, number)
-            if number not in numbers and (rows := self._read(name)) is not None:
-                # it was archived in an earlier life
-                self._metrics.add(rows)
-                self.settled += 1
+            if number not in numbers and (read := self._read(name)) is not None:
+                self._put_earlier(number, *read)
         self._settled_to = max(self._settled_to, summary.games)
 
-    def _read(self, name: str) -> GameRows | None:
-        """Return what a record on file says; None if there is none, or none that can be measured."""
+    def _put_earlier(self, number: int, archive: GameArchive, rows: GameRows) -> None:
+        """Add a game that was archived in an earlier life."""
+        if not rows.spoilt:
+            self._metrics.add(rows)
+            self.settled += 1
+        elif len(self._failings) < FAILINGS_AT_MOST:
+            path, outcome = str(archive.path), "ended"
+            self._failings.append(
+                ArchivedGame(
+                    rows.game, number, path, archive.lines, archive.head, outcome, rows.winner, False, None, spoilt=True
+                )
+            )
+
+    def _read(self, name: str) -> tuple[GameArchive, GameRows] | None:
+        """Return a record on file and what it says; None if there is none, or none that can be measured."""
         if not os.path.lexists(self._folder / f"{name}.ndjson"):
             return None
         try:
-            return GameArchive(self._folder, name).rows()
+            archive = GameArchive(self._folder, name)
+            return archive, archive.rows()
         except WolfError as error:
             logger.warning("a record of this session is left out: %s", error, extra={"game": name})
             return None
@@ -255,9 +268,9 @@ class ArchiveIndex:
         settled = (game_id(session, number) for number in range(1, self._settled_to + 1))
         counted: set[str] = set()
         for name in dict.fromkeys([*is_counted, *settled]):
-            rows = self._read(name) if is_counted.get(name, True) else None
-            if rows is not None:
-                self._metrics.add(rows)
+            read = self._read(name) if is_counted.get(name, True) else None
+            if read is not None and not read[1].spoilt:
+                self._metrics.add(read[1])
                 counted.add(name)
         for name, game in self._games.items():
             game.archived = replace(game.archived, counted=name in counted)

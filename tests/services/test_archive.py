@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.services.fed import Record
 from tests.services.probe import OPEN, ArchiveProbe, closing, opened
+from wolfbus.messages.codec import pack
 from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, SessionSoFar
+from wolfbus.record.line import Recorded, bus_members, seal
+from wolfbus.record.reader import read_record
 
 STORIES = tomllib.loads(Path(__file__).with_name("archive.toml").read_text("utf-8"))["story"]
 
@@ -205,6 +209,35 @@ def test_news_that_are_read_again_count_nothing_twice(probe, records, monkeypatc
     results = probe.results.as_json()
     assert (results["games"], results["archived"], results["settled"], results["failed"]) == (3, 3, 2, 1)
     assert results["metrics"]["outcomes"]["games"] == 2
+
+
+def spoilt(record):
+    """The same game, with a seat of which too many answers are defaults."""
+    made = Record(record.path)
+    *_, last = read_record(made.lines)
+    event = last.event.model_copy(update={"spoilt": ("Ada",)})
+    sealed, line = seal(made.heads[-2], Recorded(last.n, last.time, last.audience, event))
+    made.lines[-1], made.heads[-1] = line + b"\n", sealed.hash
+    made.entries[-1] = made.entries[-1]._replace(content=pack(bus_members(sealed)))
+    return made
+
+
+@pytest.mark.parametrize("earlier", [False, True], ids=["now", "in an earlier life"])
+def test_a_spoilt_game_is_archived_and_told_and_in_no_figure(probe, records, monkeypatch, earlier):
+    bad, good = spoilt(records[0]), records[1]
+    monkeypatch.setattr(
+        "analytics.archive.index.game_id",
+        lambda _session, number: (bad, good)[number - 1].game if number < 3 else "none",
+    )
+    for record in (bad, good):
+        probe.path(record).write_bytes(b"".join(record.lines))
+    if earlier:
+        probe.news(of_s(3), so_far("1-500", 2, 2), start=500)
+    else:
+        probe.news(OPEN, *(news(record, n) for n, record in ((1, bad), (2, good)) for news in (opened, closing)))
+    results = probe.results
+    assert (results.count, results.spoilt, results.metrics["outcomes"]["games"]) == (2, 1, 1)
+    assert [(game.game, game.counted) for game in results.games if game.spoilt] == [(bad.game, False)]
 
 
 def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(probe, record, monkeypatch):
