@@ -245,6 +245,30 @@ def test_a_table_is_the_same_game_however_a_spreadsheet_saves_it(delimiter, enco
     assert imported("table", source) == imported("table", saved)
 
 
+def test_blanks_around_the_values_of_a_table_change_no_vote(file_of, imported):
+    source = file_of("table")
+    _, (plain,) = imported("table", source)
+    padded = [
+        [cell if "Werewolf." in cell or "Villager." in cell else f" {cell} " if row else cell for cell in cells]
+        for row, cells in enumerate(csv.reader(source.read_text("utf-8").splitlines()))
+    ]
+    with source.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(padded)
+    _, (again,) = imported("table", source, out="again")
+    assert again.name == plain.name
+
+
+def test_of_two_who_are_killed_in_one_night_both_have_left(file_of, imported):
+    source = file_of("table")
+    text = source.read_text("utf-8")
+    source.write_text(text.replace("g1,statement,Bea", "g1,killed,Cleo,,,,,,\ng1,statement,Bea"), encoding="utf-8")
+    code, (path,) = imported("table", source)
+    log = read(path)
+    assert code == 0
+    assert [night.died for night in lines_of(log, Night)] == ["Dan"]
+    assert [(line.seat, line.how) for line in lines_of(log, Departed)] == [("Cleo", "other"), ("Ada", "exile")]
+
+
 def test_one_bad_file_leaves_the_others(tmp_path, file_of, imported, capsys):
     bad = tmp_path / "bad.log"
     bad.write_text("0,status\n", encoding="utf-8")

@@ -124,7 +124,11 @@ class ForeignLogBuilder:
         self._at_night(inspections=(*self._at_night().inspections, act))
 
     def kill(self, name: SeatName) -> None:
-        """Note who died at night of the Werewolves."""
+        """Note who died at night of the Werewolves; a second one of a night leaves in a way of that table's own."""
+        if self._at_night().died is not None and name in self.living:
+            self.left_out["second deaths of a night, which are departures of another way"] += 1
+            self.leave(name, exiled=False)
+            return
         self._at_night(**({"died": name} if name in self.living else {}))
         self._remove(name)
 

@@ -40,7 +40,7 @@ def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
     """Yield the games of a table, in the order of their first rows."""
     by_game: dict[str, list[tuple[int, Row]]] = {}
     for line, row in _rows(source):
-        by_game.setdefault(row.get("game", ""), []).append((line, row))
+        by_game.setdefault(row.get("game", "").strip(), []).append((line, row))
     for rows in by_game.values():
         game = ForeignLogBuilder()
         for line, row in sorted(rows, key=_place):
@@ -105,10 +105,12 @@ def _tell(game: ForeignLogBuilder, row: Row) -> None:
 
 
 class _Needed(dict[str, Any]):
-    """A row whose values are needed: one that is empty is an error that names its column."""
+    """A row without the blanks around its values, but for the words of a text. One that is needed and empty is an error
+    that names its column.
+    """
 
     def __init__(self, game: ForeignLogBuilder, row: Row) -> None:
-        super().__init__(row)
+        super().__init__({name: value if name == "text" else value.strip() for name, value in row.items()})
         self._game = game
 
     def __getitem__(self, name: str) -> str:
@@ -119,7 +121,7 @@ class _Needed(dict[str, Any]):
 
     def one_of(self, name: str, values: Mapping[str, Any]) -> Any:
         """Return what a word stands for."""
-        word = str(self.get(name, "")).strip().casefold()
+        word = str(self.get(name, "")).casefold()
         if word not in values:
             raise self._game.error(f"{name}: {word!r} is none of {', '.join(filter(None, values))}")
         return values[word]
