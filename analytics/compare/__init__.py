@@ -18,7 +18,7 @@ from analytics.metrics.bootstrap import Draws, mean_interval
 from analytics.metrics.formulas import Array
 from analytics.metrics.games import asked_times
 from analytics.metrics.headlines import Headline, by_sums, headlines_of
-from analytics.metrics.primary import PERMUTATIONS, PRIMARY, Rearrangements, needed_units
+from analytics.metrics.primary import EQUAL, PERMUTATIONS, PRIMARY, Rearrangements, needed_units
 from analytics.metrics.study import Scope, Study, Units, figure_row, joined_by_seed, tells
 from analytics.metrics.sums import Sums
 from analytics.results import UNINFORMED, Results, defined
@@ -374,7 +374,7 @@ def _adjusted(rearranged: Mapping[str, Array], deals: Rearrangements) -> dict[st
     scaled = {}
     for name, differences in rearranged.items():
         spread = float(np.nanstd(differences[1:]))
-        scaled[name] = abs(differences) / (spread or 1.0)
+        scaled[name] = abs(differences) / (spread if spread > EQUAL else 1.0)
     return deals.adjusted(scaled)
 
 

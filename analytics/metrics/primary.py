@@ -35,7 +35,8 @@ from wolfbus.errors import ConfigError
 PERMUTATIONS: Final = 10_000
 """Rearrangements drawn; where there are no more than that, each is taken once."""
 
-_EQUAL: Final = 1e-9
+EQUAL: Final = 1e-9
+"""Differences by less are none: what should be 0 is another number in its last bits."""
 _AT_ONCE: Final = 4_000_000
 _PART: Final = 2_500
 
@@ -129,7 +130,7 @@ class Rearrangements:
         undefined = np.isnan(others)
         if undefined.sum() > UNDEFINED_SHARE * len(others):
             return None, f"undefined in {int(undefined.sum())} of {len(others)} rearrangements"
-        large = int((undefined | (np.abs(np.where(undefined, 0, others)) >= abs(observed) - _EQUAL)).sum())
+        large = int((undefined | (np.abs(np.where(undefined, 0, others)) >= abs(observed) - EQUAL)).sum())
         return (large / self.count if self.exact else (large + 1) / (self.count + 1)), None
 
     def adjusted(self, statistics: Mapping[str, Array]) -> dict[str, float]:
@@ -167,7 +168,7 @@ def max_t(observed: Mapping[str, float], rearranged: Mapping[str, Array]) -> dic
     for name in order:
         statistic = np.nan_to_num(rearranged[name], nan=np.inf)
         greatest = np.maximum(greatest, statistic) if len(greatest) else statistic
-        p_values[name] = float((greatest >= observed[name] - _EQUAL).mean())
+        p_values[name] = float((greatest >= observed[name] - EQUAL).mean())
     highest = 0.0
     for name in reversed(order):
         highest = p_values[name] = max(highest, p_values[name])
@@ -390,7 +391,7 @@ def metrics_by_block(
                 with_it = int((n > 0).sum())
                 parts = np.where(n > 0, (with_it - 1) * (lift - without[name]) + lift * n * with_it / n.sum(), 0.0)
                 # where all rests on one block, there is nothing without it
-                if not np.isnan(parts).any() and (parts != 0).any():
+                if not np.isnan(parts).any() and (np.abs(parts) > EQUAL).any():
                     by_block[name] = parts
     return rows, by_block, telling
 

@@ -226,6 +226,12 @@ def tables_of(games: Iterable[GameRows]) -> Tables:
     return builder.tables()
 
 
+def at_one_level(games: Tables, suspicion: float) -> Tables:
+    """Return games in which everybody always states one suspicion."""
+    stated = pl.when(pl.col("suspicion").is_not_null()).then(pl.lit(suspicion))
+    return replace(games, judgements=games.judgements.with_columns(suspicion=stated))
+
+
 def section(name: str):
     """A function of games: one section of their findings."""
     return lambda games: measured(name, tables_of(games))

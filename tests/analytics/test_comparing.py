@@ -15,7 +15,7 @@ from analytics.compare import as_csv, compare, compare_agents, compared_page, re
 from analytics.metrics.headlines import HEADLINES
 from analytics.metrics.primary import PRIMARY
 from tests.analytics.arrays import tables_from
-from tests.analytics.script import headlines, measured, random_game, tables_of
+from tests.analytics.script import at_one_level, headlines, measured, random_game, tables_of
 from tests.llm.tables import tables
 from tests.simulator import alike, draw_agents, simulate
 from tests.simulator.coverage import many
@@ -91,6 +91,17 @@ def test_what_pairing_gained_is_all_that_games_of_a_seed_have_in_common():
     alone = compare(tables_of(replace(rows, seed="") for rows in games), tables_of(others), metrics=["accuracy"])
     assert alone["metrics"]["accuracy"]["variance_left"] is None
     assert "Pairing leaves" not in render(alone)
+
+
+def test_sides_that_suspect_everybody_alike_differ_by_nothing_when_all_are_adjusted_too():
+    sides = [
+        at_one_level(tables_of(replace(random_game(n + seed).rows(), game=f"g{n}-{seed}") for seed in range(12)), 0.7)
+        for n in (0, 100)
+    ]
+    names = ["raw_suspicion_gap", "vote_hit_lift"]
+    row = compare(*sides, metrics=names, primary=names, permutations=500)["metrics"]["raw_suspicion_gap"]
+    assert row["difference"]["value"] == pytest.approx(0, abs=1e-12)
+    assert (row["p"], row["p_adjusted"]) == (1.0, 1.0)
 
 
 def test_values_are_those_of_each_side_alone():

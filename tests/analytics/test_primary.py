@@ -10,7 +10,7 @@ import pytest
 from analytics.findings import findings
 from analytics.gather import StudySource
 from analytics.report.report import Report
-from tests.analytics.script import gathered, headlines, measured, random_game, tables_of
+from tests.analytics.script import at_one_level, gathered, headlines, measured, random_game, tables_of
 from tests.llm.tables import tables as cases
 from tests.simulator import alike, draw_agents, simulate
 from tests.simulator.coverage import many
@@ -92,6 +92,15 @@ def test_games_that_have_nothing_of_a_metric_do_not_make_up_for_those_that_are_t
 
     assert verdict(8) == ("above", 2 / 2**8)
     assert verdict(7) == ("few", 2 / 2**7)
+
+
+def test_agents_that_suspect_everybody_alike_are_not_tested_on_the_last_bits_of_their_means():
+    games = tables_of(replace(random_game(seed).rows(), game=f"g{seed}") for seed in range(12))
+    found = measured("primary", at_one_level(games, 0.7), ["raw_suspicion_gap", "suspicion_gap"])["metrics"]
+    row = found["raw_suspicion_gap"]
+    assert row["difference"]["value"] == pytest.approx(0, abs=1e-12)
+    assert (row["p"], row["p_adjusted"], row["verdict"]) == (None, None, "undefined")
+    assert found["suspicion_gap"]["p_adjusted"] == found["suspicion_gap"]["p"]
 
 
 def test_games_that_have_nothing_of_a_metric_do_not_make_it_less_sure_either():
