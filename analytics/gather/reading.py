@@ -186,7 +186,8 @@ def _read_paper_log(source: Source, criteria: Criteria, *, keep_text: bool) -> t
     with closing(open_lines(source.path)) as lines:
         log = read_paper_log(lines, meta, name=str(source.path))
     small = log_of(log, as_recorded=criteria.as_recorded)
-    rows = rows_by(criteria, small, include_defaulted=criteria.as_recorded, keep_text=keep_text)
+    fills = criteria.include_defaulted or criteria.as_recorded
+    rows = rows_by(criteria, small, include_defaulted=fills, keep_text=keep_text)
     return FileNote(str(source.path), rows.game, len(log.statements), True, None, published=True), rows
 
 

@@ -1,3 +1,4 @@
+import csv
 import json
 from pathlib import Path
 
@@ -19,6 +20,26 @@ TABLES = tables(__file__)
 @pytest.fixture(scope="module")
 def log() -> PaperLog:
     return read_paper_log(LINES, meta_beside(LOG), name=LOG.name)
+
+
+@pytest.mark.parametrize("command", [["replay"], ["export", "csv", "--out", "out", "--tables", "judgements"]])
+def test_missing_answers_are_filled_in_where_they_are_asked_for(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in (LOG, META):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    counted = []
+    for options in ([], ["--include-defaulted"]):
+        view = ["--json"] if command == ["replay"] else ["--force"]
+        assert run([*command, LOG.name, *view, *options]) == 0
+        told = capsys.readouterr().out
+        if command == ["replay"]:
+            counted.append(json.loads(told)["metrics"]["outcomes"]["per_game"]["judgements"]["total"])
+        else:
+            rows = csv.DictReader((tmp_path / "out" / "judgements.csv").read_text("utf-8").splitlines())
+            counted.append(sum(row["flagged"] != "" for row in rows))
+    assert counted == [13, 15]
 
 
 def test_the_first_line_tells_a_paper_log_from_anything_else() -> None:
