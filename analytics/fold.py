@@ -14,7 +14,7 @@ from analytics.scorebook import Scorebook
 from wolfbus.errors import RulesError
 from wolfbus.game.vocabulary import Outcome, Reading
 from wolfbus.knowledge.audience import PrivateThoughts
-from wolfbus.knowledge.departure import DEPARTING, departure
+from wolfbus.knowledge.departure import departure
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall, PromptAddition
 from wolfbus.messages.content import Ballot, Speech, StatementNumber
@@ -125,7 +125,7 @@ class GameFold:
                 self._book.tell(event.seat, event.kind, event.thought, line, private=True)
         handler = self._HANDLERS.get(event.__class__)
         if handler is None and isinstance(event, Departing):
-            # such logs also have ways to leave that no record has
+            # a way to leave, of these rules or of another table's
             handler = GameFold._leave
         if handler is not None:
             handler(self, event)
@@ -133,6 +133,8 @@ class GameFold:
             # what only exports show
             self._whole.feed(event, line or 0)
             keeper = self._TEXT_HANDLERS.get(event.__class__)
+            if keeper is None and isinstance(event, Departing):
+                keeper = GameFold._note_event
             if keeper is not None:
                 keeper(self, event)
 
@@ -367,7 +369,6 @@ class GameFold:
         Tally: _tally,
         Inspection: _inspect,
         NightOutcome: _night,
-        **dict.fromkeys(DEPARTING, _leave),
         Dawn: _dawn,
         PromptAddition: _prompt,
         ModelCall: _call,
@@ -377,7 +378,7 @@ class GameFold:
         Asked: _note_places,
         AnsweredBid: _bid,
         AnsweredWhisper: _whisper,
-        **dict.fromkeys((ModelCall, *get_args(Step), *DEPARTING), _note_event),
+        **dict.fromkeys((ModelCall, *get_args(Step)), _note_event),
     }
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analytics.rows import GameRows
-from analytics.rows.course import SeatRow
 from analytics.rows.talk import StatementRow
+from wolfbus.knowledge.departure import departure
 from wolfbus.knowledge.passage import Passage, TranscriptLine
-from wolfbus.messages.events import Dawn
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.events import Dawn, Statement
 
 
 def passages_of(game: GameRows, head: str) -> Iterator[Passage]:
@@ -19,20 +20,19 @@ def passages_of(game: GameRows, head: str) -> Iterator[Passage]:
         head: the record's last hash.
     """
     transcript: list[TranscriptLine] = []
-    round_ = 0
+    living, round_ = _living(game), 0
     for row in game.statements:
         while round_ < row.round:
             transcript += _votes(game, round_)
             round_ += 1
             transcript += _dawn(game, round_)
         statement = TranscriptLine(_place(game, row), row.text or "")
-        others = [seat.name for seat in game.seats.values() if seat.name != row.speaker and _lives(seat, row.round)]
         yield Passage(
             game=game.game,
             number=row.number,
             head=head,
             hash=game.seals[row.number],
-            others=tuple(others),
+            others=tuple(name for name in living[row.number] if name != row.speaker),
             statement=statement,
             before=tuple(transcript),
             thought=row.thought,
@@ -40,10 +40,15 @@ def passages_of(game: GameRows, head: str) -> Iterator[Passage]:
         transcript.append(statement)
 
 
-def _lives(seat: SeatRow, round_: int) -> bool:
-    """Return whether a player is there on the day of a round."""
-    left = seat.left_round
-    return left is None or left > round_ or (left == round_ and seat.left_by != "night")
+def _living(game: GameRows) -> dict[int, list[SeatName]]:
+    """Return by statement who was still in the game, in seating order."""
+    living, at_statement = list(game.seats), dict[int, list[SeatName]]()
+    for step in game.course:
+        if isinstance(step.event, Statement):
+            at_statement[step.event.statement] = living
+        elif (departed := departure(step.event)) is not None:
+            living = [name for name in living if name != departed.seat]
+    return at_statement
 
 
 def _place(game: GameRows, row: StatementRow) -> str:

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from analytics.gather import each_game
 from tests.annotate.conftest import SPY
 from tests.other_games.games import BEA, TABLE
 from tests.paper_log.test_small_log import LOG, META
@@ -70,6 +71,29 @@ def test_no_sheet_is_written_of_logs_without_a_statement(tmp_path, imported, fil
     assert run(["annotate", str(tmp_path / "logs"), "--export", str(tmp_path / "sheet.csv")]) == 2
     assert "no statement was recorded" in capsys.readouterr().err
     assert not (tmp_path / "sheet.csv").exists()
+
+
+def test_who_left_before_a_statement_by_a_way_of_that_table_is_nobody_it_is_for_or_against(
+    tmp_path, imported, file_of, capsys
+):
+    source = file_of("table")
+    left = TABLE.replace("g1,statement,Ada", "g1,left,Eve,,,,,,\ng1,statement,Ada")
+    source.write_text(left, "utf-8")
+    _, (log,) = imported("table", source)
+    sheet, back = tmp_path / "sheet.csv", tmp_path / "back.csv"
+    assert run(["annotate", str(log.parent), "--export", str(sheet)]) == 0
+    rows = filled(sheet, back, lambda _row: "no")
+    stances = [{**row, "deceptive": "no", "stance_target": "Eve", "stance_side": "for"} for row in rows]
+    with back.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(stances)
+    assert run(["annotate", str(log.parent), "--import", str(back), "--rater", "anna"]) == 2
+    # Bea spoke while Eve was there, and Ada when she was not
+    assert capsys.readouterr().err.count("'Eve' is none of Bea, Cleo") == 1
+    ((_, game),) = each_game([log])
+    departures = [step.event for step in game.course if step.event.type in {"left_otherwise", "exile"}]
+    assert [event.seat for event in departures] == ["Eve", "Ada"]
 
 
 def test_no_night_is_told_before_a_day_that_a_log_begins_with(tmp_path, imported, file_of):
