@@ -110,7 +110,7 @@ _SPEAKER: Final = ("concealment", "suspected")
 def ability_rows(study: Study, grounds: Iterable[str] = GROUNDS) -> Iterator[ResultRow]:
     """Yield how well agents tell deception apart and conceal it, on some of `GROUNDS`, and what roles add, in the
     direction of the agents' figures (metrics: one scale for deceivers and detectors). An ``n`` counts judgements for
-    observers and judged statements for speakers.
+    observers and judged statements for speakers, and of roles the blocks of games that tell of them.
     """
     for ground in grounds:
         model, statements = ground_of(study, ground)
@@ -148,8 +148,9 @@ def abilities(study: Study, results: Results, grounds: Iterable[str] = GROUNDS) 
       statements than others'; 0 is the average of its component.
     - ``suspected``: how much more its statements are flagged than others', whatever they are.
 
-    An ``n`` counts judgements for observers and judged statements for speakers. Observers are only
-    those whose view does not entail what the speaker is. ``component``: agents are comparable
+    An ``n`` counts judgements for observers and judged statements for speakers, and of ``roles``
+    the blocks of games that tell of them. Observers are only those whose view does not entail what
+    the speaker is. ``component``: agents are comparable
     within one. ``leads`` names who is first in either ability and holds it against the second; None
     where several components, fewer than two agents, or a design in which neither ability is
     identified leave nobody to lead. ``draws`` are 2,000, above 5,000 blocks 400; below five blocks
