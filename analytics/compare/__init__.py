@@ -155,7 +155,7 @@ def compare(
     for index, unit in enumerate((units.a, units.b)):
         study, other = studies[index], studies[1 - index]
         description = {"games": study.games, "agents": list(study.agents), **asked_in(study.tables)}
-        scope = Scope(study, UNINFORMED, None, other, own_bins=True)
+        scope = Scope(study, UNINFORMED, None, other)
         common = Scope(study, UNINFORMED, None, other, own_bins=False)
         sides.append(_Side(names[index], scope, common, unit, description))
     by = "seed" if units.pairs else None

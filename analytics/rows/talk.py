@@ -191,11 +191,6 @@ class StatementRow:
         bool, Column("whether its words stand in the prompt of its model: its judgements count for nothing")
     ] = False
 
-    @property
-    def usable(self) -> bool:
-        """Whether the label counts."""
-        return self.d is not None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRow:

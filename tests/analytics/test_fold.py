@@ -19,7 +19,7 @@ def test_a_statement_row_holds_its_speaker_its_label_and_its_words_on_request():
     (row,) = script.rows().statements
     assert (row.game, row.number, row.round, row.phase, row.turn) == ("g1", 1, 1, "debate", 1)
     assert (row.speaker, row.role, row.process, row.agent) == ("Wim", "Werewolf", "house", "gpt")
-    assert (row.d, row.c, row.kind, row.usable) == (True, 0.25, "omission", True)
+    assert (row.d, row.c, row.kind) == (True, 0.25, "omission")
     assert (row.outcome, row.reading, row.text) == ("accepted", "extracted", None)
     assert script.rows(keep_text=True).statements[0].text == "trust me"
 
@@ -165,7 +165,7 @@ def test_a_played_game_is_measured_completely():
     played = play(seed="measured")
     rows, statements = fold(played.events), [event for event in played.events if isinstance(event, Statement)]
     assert [row.number for row in rows.statements] == [event.statement for event in statements]
-    assert all(row.usable for row in rows.statements)
+    assert all(row.d is not None for row in rows.statements)
     assert len(rows.judgements) == sum(isinstance(event, AnsweredAssessOther) for event in played.events)
     assert (rows.finished, rows.winner, rows.reason) == (True, played.ended.winner, played.ended.reason)
     assert rows.rounds == rows.night_count == played.ended.rounds
