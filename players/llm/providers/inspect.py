@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Coroutine, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -48,22 +47,9 @@ class Sample:
 
     async def run(self, work: Coroutine[Any, Any, ModelOutput]) -> ModelOutput:
         """Run a coroutine in Inspect's loop, as part of the sample, and return its result."""
-        result: Future[ModelOutput] = Future()
-
-        def begin() -> None:
-            task = self.loop.create_task(work, context=self.context.copy())
-            task.add_done_callback(finish)
-
-        def finish(task: asyncio.Task[ModelOutput]) -> None:
-            if task.cancelled():
-                result.cancel()
-            elif (error := task.exception()) is not None:
-                result.set_exception(error)
-            else:
-                result.set_result(task.result())
-
-        self.loop.call_soon_threadsafe(begin)
-        return await asyncio.wrap_future(result)
+        # cancelled, as when the call's time is over, it is broken off there as well
+        begun = self.context.copy().run(asyncio.run_coroutine_threadsafe, work, self.loop)
+        return await asyncio.wrap_future(begun)
 
 
 SAMPLE: Final[contextvars.ContextVar[Sample]] = contextvars.ContextVar("wolfbus_inspect_sample")

@@ -1,6 +1,9 @@
 """Inspect plays WOLF as it runs any evaluation: its models sit at the table, and its logs hold every call."""
 
+import asyncio
+import contextvars
 import json
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -100,6 +103,28 @@ def test_a_study_follows_its_design_and_model_roles_have_seats(logs):
 def test_a_limit_of_inspect_s_ends_the_sample_as_its_own(logs):
     log = logs[LIMITED]
     assert [sample["limit"] for sample in log["samples"]] == ["token", "token"], log["error"]
+
+
+def test_a_call_whose_time_is_over_is_broken_off_in_inspect_as_well():
+    async def steps():
+        broken_off = asyncio.Event()
+
+        async def work():
+            assert seen.get() == "the sample's"
+            try:
+                await asyncio.Event().wait()
+            finally:
+                broken_off.set()
+
+        seen = contextvars.ContextVar("seen")
+        context = contextvars.copy_context()
+        context.run(seen.set, "the sample's")
+        sample = pkgutil.resolve_name("players.llm.providers.inspect:Sample")(asyncio.get_running_loop(), context, {})
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(sample.run(work()), 0.01)
+        await asyncio.wait_for(broken_off.wait(), 5.0)
+
+    asyncio.run(steps())
 
 
 def test_models_of_inspect_are_refused_outside_an_evaluation(tmp_path):
