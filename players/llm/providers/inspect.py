@@ -19,6 +19,7 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
     ModelOutput,
+    ModelUsage,
     get_model,
 )
 from inspect_ai.util import LimitExceededError
@@ -90,7 +91,7 @@ class InspectProvider:
         return ProviderReply(
             output.completion,
             finish={"max_tokens": "length"}.get(output.stop_reason, output.stop_reason),
-            prompt_tokens=usage.input_tokens if usage is not None else None,
+            prompt_tokens=_prompt_tokens(usage) if usage is not None else None,
             cached_tokens=usage.input_tokens_cache_read if usage is not None else None,
             completion_tokens=usage.output_tokens if usage is not None else None,
             served=output.model,
@@ -104,6 +105,11 @@ async def _generate(role: str | None, messages: list[ChatMessage], config: Gener
     # which models there are is known inside the sample alone
     model = get_model() if role is None else get_model(role=role)
     return await model.generate(messages, config=config)
+
+
+def _prompt_tokens(usage: ModelUsage) -> int:
+    # Inspect counts those that a cache had, and those that were put into it, beside the others
+    return usage.input_tokens + (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
 
 
 def _message(message: Message) -> ChatMessage:

@@ -8,9 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
+from players.llm.provider import Form, Message, Model, Request, Shape
 from tests.golden.running import wolfbus
 
 pytest.importorskip("inspect_ai", reason='no Inspect: pip install "wolfbus[inspect]"')
@@ -125,6 +127,21 @@ def test_a_call_whose_time_is_over_is_broken_off_in_inspect_as_well():
         await asyncio.wait_for(broken_off.wait(), 5.0)
 
     asyncio.run(steps())
+
+
+def test_what_a_cache_had_of_a_prompt_counts_among_its_tokens():
+    from inspect_ai.model import ModelOutput, ModelUsage
+
+    output = ModelOutput.from_content("m", "Aye.")
+    cached = {"input_tokens_cache_read": 100, "input_tokens_cache_write": 20}
+    output.usage = ModelUsage(input_tokens=10, output_tokens=5, total_tokens=135, **cached)
+    sample = Mock(roles={"m": None}, run=AsyncMock(return_value=output))
+    provider = pkgutil.resolve_name("players.llm.providers.inspect:InspectProvider")(sample)
+    request = Request(Model(model="m"), (Message("user", "?"),), Form("bid", {}), Shape(mode="text"), 100)
+    reply = asyncio.run(provider.ask(request, None))
+    assert (reply.prompt_tokens, reply.cached_tokens, reply.completion_tokens) == (130, 100, 5)
+    # nobody has begun it
+    sample.run.await_args.args[0].close()
 
 
 def test_models_of_inspect_are_refused_outside_an_evaluation(tmp_path):
