@@ -27,7 +27,7 @@ endpoint = "here"
 """
 
 
-def noted(*rounds: list[str]) -> list[dict[str, object]]:
+def noted(*rounds: list[str | None]) -> list[dict[str, object]]:
     days = range(1, len(rounds) + 1)
     return [
         {"at": f"2026-11-{day:02}T10:00:00+00:00", "model": "m", "version": 1, "answers": answers}
@@ -112,3 +112,14 @@ def test_what_was_asked_too_seldom_or_in_other_words_is_compared_with_nothing() 
     assert changed
     assert "of 16 canary questions 16 were answered alike twice as the study began (2026-11-01)" in line
     assert "and 4 at the worst of 2 later times (2026-11-03): something about the model changed under way" in line
+
+
+def test_questions_that_a_server_left_unanswered_tell_nothing_of_its_model() -> None:
+    answers: list[str | None] = ["a"] * 16
+    ((line, changed),) = canaries_in_words(noted(answers, answers, [None] * 16))
+    assert not changed
+    assert "of 0 canary questions that had an answer each time" in line
+    ((line, changed),) = canaries_in_words(noted(answers, answers, [None] * 4 + ["b"] * 10 + ["a"] * 2))
+    assert changed
+    assert "of 12 canary questions that had an answer each time 12 were answered alike twice" in line
+    assert "and 2 later" in line

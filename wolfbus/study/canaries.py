@@ -5,6 +5,7 @@ otherwise than it did, something about it changed under way, whatever its server
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import comb
 from typing import Annotated, Any, Final
 
@@ -53,20 +54,43 @@ def canaries_in_words(noted: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str,
         if len(comparable) < 2:
             continue
         second, *later = comparable
-        count = len(first.answers)
-        alike = sum(a == b is not None for a, b in zip(first.answers, second.answers, strict=True))
-        worst, when = min((_repeated(one, first, second), one.at) for one in later)
-        changed = _tail(alike, worst, count) < _LEVEL
+        compared = [(_Repeats.of(one, first, second), one.at) for one in later]
+        repeats, when = min(compared, key=lambda pair: (pair[0].likelihood, pair[1]))
+        changed = repeats.likelihood < _LEVEL
         name = printable(model, _NAME)
-        line = f"{name}: of {count} canary questions {alike} were answered alike twice as the study began"
+        lacking = repeats.count < len(first.answers)
+        line = f"{name}: of {repeats.count} canary questions{' that had an answer each time' if lacking else ''}"
+        line += f" {repeats.alike} were answered alike twice as the study began"
         rounds_in_words = "later" if len(later) == 1 else f"at the worst of {len(later)} later times"
-        line += f" ({first.at[:10]}), and {worst} {rounds_in_words} ({when[:10]})"
+        line += f" ({first.at[:10]}), and {repeats.later} {rounds_in_words} ({when[:10]})"
         yield line + (": something about the model changed under way" if changed else ""), changed
 
 
-def _repeated(later: CanaryRound, first: CanaryRound, second: CanaryRound) -> int:
-    answers = zip(later.answers, first.answers, second.answers, strict=True)
-    return sum(answer is not None and answer in before for answer, *before in answers)
+@dataclass(frozen=True, slots=True)
+class _Repeats:
+    """How often a model repeated itself, over the questions that had an answer each time: a server that was out of
+    reach tells nothing of its model.
+
+    Attributes:
+        count: such questions.
+        alike: of them, how many it answered alike in the first two rounds.
+        later: how many it answered in a later one as in either of them.
+    """
+
+    count: int
+    alike: int
+    later: int
+
+    @classmethod
+    def of(cls, later: CanaryRound, first: CanaryRound, second: CanaryRound) -> _Repeats:
+        answers = zip(later.answers, first.answers, second.answers, strict=True)
+        whole = [triple for triple in answers if None not in triple]
+        return cls(len(whole), sum(a == b for _, a, b in whole), sum(answer in before for answer, *before in whole))
+
+    @property
+    def likelihood(self) -> float:
+        """Of so few repeated later, were that as likely as before."""
+        return _tail(self.alike, self.later, self.count)
 
 
 def _tail(alike: int, repeated: int, count: int) -> float:
