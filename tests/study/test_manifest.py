@@ -101,6 +101,15 @@ def test_a_disk_that_is_full_is_told_with_what_could_not_be_written(tmp_path, fu
     assert f"wolfbus: {words.format(out=out)}" in done.stderr
 
 
+def test_a_folder_that_is_closed_twice_closes_no_file_of_others(tmp_path):
+    folder = StudyFolder(tmp_path / "out")
+    folder.close()
+    with (tmp_path / "mine").open("w") as mine:
+        folder.close()
+        mine.write("whole")
+    assert (tmp_path / "mine").read_text() == "whole"
+
+
 def test_what_a_full_disk_left_of_a_note_takes_no_later_note_with_it(tmp_path, monkeypatch):
     write, full = os.write, iter([True])
 

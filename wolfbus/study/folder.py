@@ -173,7 +173,10 @@ class StudyFolder(Closable):
     def close(self) -> None:
         """Unlock the folder."""
         self._close_journal()
-        os.close(self._lock)
+        # by now the number may be another file's
+        descriptor, self._lock = self._lock, -1
+        if descriptor >= 0:
+            os.close(descriptor)
 
     def _close_journal(self) -> None:
         """Close the journal; whoever opens it again sees to a last line that is not whole."""
