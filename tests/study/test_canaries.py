@@ -118,7 +118,7 @@ def test_questions_that_a_server_left_unanswered_tell_nothing_of_its_model() -> 
     answers: list[str | None] = ["a"] * 16
     ((line, changed),) = canaries_in_words(noted(answers, answers, [None] * 16))
     assert not changed
-    assert "of 0 canary questions that had an answer each time" in line
+    assert line.endswith("no canary question had an answer each time, so none can be compared")
     ((line, changed),) = canaries_in_words(noted(answers, answers, [None] * 4 + ["b"] * 10 + ["a"] * 2))
     assert changed
     assert "of 12 canary questions that had an answer each time 12 were answered alike twice" in line

@@ -58,6 +58,9 @@ def canaries_in_words(noted: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str,
         repeats, when = min(compared, key=lambda pair: (pair[0].likelihood, pair[1]))
         changed = repeats.likelihood < _LEVEL
         name = printable(model, _NAME)
+        if repeats.count == 0:
+            yield f"{name}: no canary question had an answer each time, so none can be compared", False
+            continue
         lacking = repeats.count < len(first.answers)
         line = f"{name}: of {repeats.count} canary questions{' that had an answer each time' if lacking else ''}"
         line += f" {repeats.alike} were answered alike twice as the study began"
