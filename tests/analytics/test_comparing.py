@@ -284,7 +284,8 @@ def test_a_page_calls_clear_what_a_report_would(blocks, p, interval, said):
 
 
 def test_figures_of_a_comparison_hold_one_unit_each_and_say_signs_and_names_as_its_table_does():
-    a, b = (tables_of(game(seed) for seed in seeds) for seeds in (range(8), range(8, 16)))
+    a = tables_of(game(seed) for seed in range(8))
+    b = tables_of(game(seed) for seed in range(8, 16))
     result = compare(a, b, ("First", "Second"), metrics=["auc", "statement_words"], permutations=100)
     for name, value in (("auc", 0.25), ("statement_words", 1.5)):
         result["metrics"][name]["difference"] |= {"value": value, "low": -0.5, "high": 2.0}

@@ -23,14 +23,14 @@ def logs(tmp_path, imported, file_of):
     return tmp_path / "logs"
 
 
-def filled(sheet, path, answer):
-    """Fill in a sheet."""
+def filled(sheet, path, answer, **members):
+    """Fill in a sheet, in every row alike but for the answer."""
     with sheet.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys())
         writer.writeheader()
-        writer.writerows({**row, "deceptive": answer(row)} for row in rows)
+        writer.writerows({**row, "deceptive": answer(row), **members} for row in rows)
     return rows
 
 
@@ -82,12 +82,7 @@ def test_who_left_before_a_statement_by_a_way_of_that_table_is_nobody_it_is_for_
     _, (log,) = imported("table", source)
     sheet, back = tmp_path / "sheet.csv", tmp_path / "back.csv"
     assert run(["annotate", str(log.parent), "--export", str(sheet)]) == 0
-    rows = filled(sheet, back, lambda _row: "no")
-    stances = [{**row, "deceptive": "no", "stance_target": "Eve", "stance_side": "for"} for row in rows]
-    with back.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(stances)
+    filled(sheet, back, lambda _row: "no", stance_target="Eve", stance_side="for")
     assert run(["annotate", str(log.parent), "--import", str(back), "--rater", "anna"]) == 2
     # Bea spoke while Eve was there, and Ada when she was not
     assert capsys.readouterr().err.count("'Eve' is none of Bea, Cleo") == 1

@@ -39,6 +39,16 @@ def amount(usd: float, tokens: int = 0) -> Amount:
     return Amount(Decimal(repr(usd)), tokens)
 
 
+@contextlib.contextmanager
+def sharing(url, number, lease_s):
+    """So many who share a budget of a dollar."""
+    with contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=lease_s)))
+            for _ in range(number)
+        ]
+
+
 @pytest.fixture(params=["redis", "cluster"])
 def shared_budget(request):
     """A dollar, of which 15 cents are spent, and two who share it: what each does, and what tells of all."""
@@ -46,9 +56,7 @@ def shared_budget(request):
         url = (
             request.getfixturevalue("redis_url") if request.param == "redis" else request.getfixturevalue("cluster").url
         )
-        one, *both = (
-            stack.enter_context(contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=0.5))) for _ in "abc"
-        )
+        one, *both = stack.enter_context(sharing(url, 3, lease_s=0.5))
         one.open(amount(0.15))
         yield both, lambda: one.look()[0]
         # a run that goes on may have other limits
@@ -78,11 +86,7 @@ def test_one_budget_is_kept_by_all_who_share_it_and_what_one_held_that_is_gone_c
 
 
 def test_what_a_holder_on_redis_set_aside_stays_so_for_as_long_as_it_lives(redis_url):
-    with contextlib.ExitStack() as stack:
-        ann, bob = (
-            stack.enter_context(contextlib.closing(RedisBudget(redis_url, "mine", 1.0, None, lease_s=0.6)))
-            for _ in "ab"
-        )
+    with sharing(redis_url, 2, lease_s=0.6) as (ann, bob):
         ann.open(amount(0.0))
         assert ann.reserve(0, amount(0.75), "a call of more than two leases")
         until = time.monotonic() + 1.3
@@ -92,16 +96,11 @@ def test_what_a_holder_on_redis_set_aside_stays_so_for_as_long_as_it_lives(redis
 
 
 def test_a_clock_that_was_set_back_keeps_nothing_set_aside_for_who_is_gone(redis_url):
-    with contextlib.ExitStack() as stack:
-        ann, bob = (
-            stack.enter_context(contextlib.closing(RedisBudget(redis_url, "mine", 1.0, None, lease_s=0.3)))
-            for _ in "ab"
-        )
+    with sharing(redis_url, 2, lease_s=0.3) as (ann, bob), contextlib.closing(redis.Redis.from_url(redis_url)) as link:
         ann.open(amount(0.0))
         assert ann.reserve(0, amount(0.25), "x")
         assert bob.reserve(0, amount(0.75), "x")
         bob.close()
-        link = stack.enter_context(contextlib.closing(redis.Redis.from_url(redis_url)))
         holders = streams.house_key("mine", "agenda:holders")
         for holder in link.zrange(holders, 0, -1):
             link.zincrby(holders, 3_600_000, holder)
