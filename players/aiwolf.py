@@ -26,6 +26,7 @@ from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.answer import worth_until
 from wolfbus.agent.membership import Membership, introduce
 from wolfbus.agent.router import Seats
+from wolfbus.bus.url import host_in_url
 from wolfbus.errors import ConfigError, WolfError, not_installed, reason_of
 from wolfbus.files.printable import printable
 from wolfbus.game.fresh import fresh_name
@@ -411,7 +412,7 @@ class Gateway:
         # it tells of every connection
         logging.getLogger("websockets").setLevel(logging.WARNING)
         self._url, self._house, self._grace_s = url, house, grace_s
-        self.host = f"[{host}]" if ":" in host else host
+        self.host = host_in_url(host)
         self._serve: Callable[[], Server] = partial(
             serve,
             self._handle,

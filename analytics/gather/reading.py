@@ -85,6 +85,11 @@ class Criteria:
     include_played_again: bool = False
     prover: Callable[[], Prover] | None = None
 
+    @property
+    def fills_published(self) -> bool:
+        """Whether missing labels and judgements of published logs count, as they did in the paper's code."""
+        return self.include_defaulted or self.as_recorded
+
 
 def is_unfinished(note: FileNote, rows: GameRows | None) -> bool:
     """Return whether a game has a record that does not end: gone on with, it would be another record, and what was said
@@ -186,8 +191,7 @@ def _read_paper_log(source: Source, criteria: Criteria, *, keep_text: bool) -> t
     with closing(open_lines(source.path)) as lines:
         log = read_paper_log(lines, meta, name=str(source.path))
     small = log_of(log, as_recorded=criteria.as_recorded)
-    fills = criteria.include_defaulted or criteria.as_recorded
-    rows = rows_by(criteria, small, include_defaulted=fills, keep_text=keep_text)
+    rows = rows_by(criteria, small, include_defaulted=criteria.fills_published, keep_text=keep_text)
     return FileNote(str(source.path), rows.game, len(log.statements), True, None, published=True), rows
 
 

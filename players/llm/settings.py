@@ -33,7 +33,7 @@ from pydantic import (
     model_validator,
 )
 
-from wolfbus.bus.url import is_host
+from wolfbus.bus.url import host_in_url, is_host
 from wolfbus.errors import ConfigError, fault_of_table
 from wolfbus.files.canonical import canonical
 from wolfbus.files.printable import printable
@@ -97,7 +97,7 @@ def origin_of(url: str) -> str | None:
         return None
     if parts.scheme not in USUAL_PORTS or not parts.hostname or not parts.hostname.isprintable():
         return None
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    host = host_in_url(parts.hostname)
     usual = port is None or port == USUAL_PORTS[parts.scheme]
     return f"{parts.scheme}://{host}" if usual else f"{parts.scheme}://{host}:{port}"
 

@@ -132,7 +132,7 @@ class Address:
         if self.kind == "unix":
             return self.path
         places = ((self.host, self.port), *self.others)
-        return ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in places)
+        return ",".join(f"{host_in_url(host)}:{port}" for host, port in places)
 
     def at(self, host: str, port: int) -> Address:
         """Return the address of one node of the same cluster."""
@@ -199,6 +199,11 @@ def read_address(url: str) -> Address:
         scheme == CLUSTER,
         others,
     )
+
+
+def host_in_url(host: str) -> str:
+    """Return a host as it stands in a URL: the number of an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def is_host(name: str | None) -> bool:

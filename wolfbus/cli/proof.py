@@ -246,7 +246,7 @@ def read_paper(source: RecordSource, criteria: Criteria) -> Proof:
         raise RecordError(f"{source.name}: {error}") from None
     source.close()
     small = log_of(log, as_recorded=criteria.as_recorded)
-    rows = rows_by(criteria, small, include_defaulted=criteria.include_defaulted or criteria.as_recorded)
+    rows = rows_by(criteria, small, include_defaulted=criteria.fills_published)
     counts = log.counts()
     reread = _reread(counts)
     return Proof(

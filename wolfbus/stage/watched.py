@@ -105,7 +105,7 @@ class WatchedGame(Changing):
     @property
     def over(self) -> bool:
         """Whether the record has its last line; a log of another table is as long as it will be."""
-        return self.log is not None or (bool(self.records) and self.records[-1].event.type in {"ended", "stopped"})
+        return self._ends_with("ended", "stopped")
 
     @property
     def names(self) -> tuple[SeatName, ...]:
@@ -115,8 +115,10 @@ class WatchedGame(Changing):
     @property
     def shielded(self) -> bool:
         """Whether only what is public may be seen now; for good where a game was broken off: a study deals it again."""
-        broken_off = self.log is None and bool(self.records) and self.records[-1].event.type == "stopped"
-        return not self.records or (self._public and (broken_off or not self.over))
+        return not self.records or (self._public and not self._ends_with("ended"))
+
+    def _ends_with(self, *types: str) -> bool:
+        return self.log is not None or (bool(self.records) and self.records[-1].event.type in types)
 
     def viewers(self) -> tuple[Viewer, ...]:
         """Return whose views a visitor may have now; the first is shown unless another is asked for."""
