@@ -9,6 +9,7 @@ from analytics import Result
 from analytics.figures.chart import SMALL, Axes, Drawing, KeyEntry, key_entry, width_of
 from analytics.metrics.bootstrap import mean_interval
 from wolfbus.files.formats import number, percent
+from wolfbus.files.printable import with_article
 from wolfbus.game.roles import FACTS
 from wolfbus.game.vocabulary import ROLES, Role
 
@@ -119,7 +120,8 @@ def _rounds_described(lines: Mapping[Role, Sequence[Result]], flags: Sequence[Re
     parts = []
     for role, points in lines.items():
         words = ", ".join(f"round {p['round']} {percent(p['mean'], 0)} (n {p['n']})" for p in points)
-        parts.append(f"Mean suspicion of the {role} role: {words}." if words else f"No judgement of a {role} counts.")
+        none = f"No judgement of {with_article(role)} counts."
+        parts.append(f"Mean suspicion of the {role} role: {words}." if words else none)
     if flags:
         words = ", ".join(f"round {row['round']} {percent(row['share'], 0)} of {row['n']}" for row in flags)
         parts.append(f"Share of judgements that flag deception: {words}.")

@@ -21,6 +21,7 @@ from analytics.metrics.study import Family, Scope, Study, Units, rows_of
 from analytics.metrics.sums import Figure, Sums
 from analytics.results import EVERYBODY, NOBODY, UNINFORMED, Observers, ResultRow
 from wolfbus.errors import ConfigError
+from wolfbus.files.printable import with_article
 from wolfbus.game.vocabulary import ROLES, Role
 
 Unit: TypeAlias = Literal["share", "probability", "score", "points", "words"]
@@ -76,7 +77,7 @@ class Headline:
     def of_roles(self, roles: Iterable[Role]) -> Iterator[Headline]:
         """Yield it by role, if it is told so."""
         for role in roles if self.by_role else ():
-            yield replace(self, name=f"{self.name}/{role}", label=f"{self.label}, by a {role}", role=role)
+            yield replace(self, name=f"{self.name}/{role}", label=f"{self.label}, by {with_article(role)}", role=role)
 
 
 _GUESS: Final = "the better constant guess"

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from analytics import look, value_at
 from wolfbus.files.document import Cell, Figure, LinkText, Target
 from wolfbus.files.formats import Ends, between, count, in_unit
-from wolfbus.files.printable import cut_middle, told_apart, visible
+from wolfbus.files.printable import cut_middle, told_apart, visible, with_article
 
 if TYPE_CHECKING:
     from analytics.gather import FileNote
@@ -131,13 +131,13 @@ _TRUTH: Final = {
     "checkable": "with a checkable claim",
 }
 _JUDGED: Final = {
-    "tp": "flagged, rightly",
-    "fp": "flagged though labelled truthful",
-    "tn": "not flagged, rightly",
-    "fn": "not flagged though labelled deceptive",
-    "flagged": "flagged",
-    "scored": "judged, with a self-label to hold that against,",
-    "judged": "judged",
+    "tp": "flagged by {}, rightly",
+    "fp": "flagged by {} though labelled truthful",
+    "tn": "not flagged by {}, rightly",
+    "fn": "not flagged by {} though labelled deceptive",
+    "flagged": "flagged by {}",
+    "scored": "judged by {}, with a self-label to hold that against",
+    "judged": "judged by {}",
 }
 
 
@@ -210,9 +210,9 @@ class Selection:
         if self.agent is not None:
             parts.append(f"by agent {agents[self.agent]}")
         if self.observer is not None or self.by is not None or self.judged is not None:
-            who = f"a {self.observer}" if self.observer else "an observer"
+            who = with_article(self.observer) if self.observer else "an observer"
             agent = "" if self.by is None else f" of agent {agents[self.by]}"
-            parts.append(f"{_JUDGED[self.judged or 'judged']} by {who}{agent}")
+            parts.append(_JUDGED[self.judged or "judged"].format(f"{who}{agent}"))
         return " ".join(parts)
 
 

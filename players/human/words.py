@@ -16,6 +16,7 @@ from wolfbus.files.printable import (
     name_of,
     printable,
     spoken,
+    with_article,
 )
 from wolfbus.game.roles import ACTS, FACTS, team_of
 from wolfbus.game.vocabulary import DECEPTIONS, ROLES, Ending, Fault, Kind
@@ -232,7 +233,7 @@ def _fact_in_words(view: SeatView, fact: PublicFact | Part) -> Iterator[str]:
         how = f"{_WORDS.winners[fact.winner or 'nobody']}, {_WORDS.endings[fact.reason]}"
         yield f"The game is over after {counted(fact.rounds, 'round')}: {how}."
         if fact.winner is not None:
-            yield f"You were a {view.role}: you {'win' if fact.winner == team_of(view.role) else 'lose'}."
+            yield f"You were {with_article(view.role)}: you {'win' if fact.winner == team_of(view.role) else 'lose'}."
     elif isinstance(fact, Revealed):
         yield "Who was who: " + ", ".join(f"{name_of(name)} {role}" for name, role in fact.roles.items()) + "."
     else:
@@ -280,7 +281,7 @@ def _tally_in_words(view: SeatView, tally: Tally) -> Iterator[str]:
 
 def _memory_in_words(view: SeatView, memory: Memory | Part) -> Iterator[str]:
     if isinstance(memory, Inspection):
-        yield f"You inspected {name_of(memory.target)}: a {memory.role}."
+        yield f"You inspected {name_of(memory.target)}: {with_article(memory.role)}."
     elif isinstance(memory, Whispered):
         word = printable(memory.word)
         yield f"{name_of(memory.seat)} whispers: {name_of(memory.target)}" + (f", “{word}”" if word else "")

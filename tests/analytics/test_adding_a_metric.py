@@ -66,3 +66,8 @@ def test_a_toy_metric_is_in_the_one_table_over_those_who_have_to_find_out_and_ov
         row = results.row("eagerness", observers)
         assert row.value == pytest.approx(share(GAMES))
         assert row.low < row.value < row.high
+
+
+def test_a_metric_by_role_is_labelled_with_the_article_that_goes_with_the_role():
+    labels = [about.label for about in HEADLINES["accuracy"].of_roles(["Werewolf", "Other villager"])]
+    assert [label.rpartition(", ")[2] for label in labels] == ["by a Werewolf", "by an Other villager"]

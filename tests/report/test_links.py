@@ -78,7 +78,7 @@ def test_links_of_counts_mean_as_many_statements_and_say_so_in_words():
     assert {query: meant()[query][1] for query in counts} == counts
     words = {
         "role=Werewolf&label=deceptive": "Statements by speakers dealt Werewolf that their speakers call deceptive",
-        "observer=Seer&judged=fn": "Statements not flagged though labelled deceptive by a Seer",
+        "observer=Seer&judged=fn": "Statements not flagged by a Seer though labelled deceptive",
         "agent=0": "Statements by agent big",
     }
     assert {query: meant()[query][0] for query in words} == words

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 
 from wolfbus.errors import RecordError, first_fault
-from wolfbus.files.printable import storable
+from wolfbus.files.printable import storable, with_article
 from wolfbus.foreign.log import (
     Departed,
     ForeignLog,
@@ -96,7 +96,7 @@ class ForeignLogBuilder:
         is_known = counts_as in TABLE_ROLES and not counts_as.startswith("Other ")
         team = team_of(counts_as) if is_known else side  # type: ignore[arg-type]
         if side is not None and side != team:
-            raise self.error(f"{name}: a {counts_as} wins with the {team}, not with the {side}")
+            raise self.error(f"{name}: {with_article(counts_as)} wins with the {team}, not with the {side}")
         with self._checked():
             self._seats[name] = LogSeat(
                 name=name, role=role, counts_as=counts_as, side=team or "villagers", agent=storable(agent or "unknown")

@@ -12,6 +12,7 @@ from analytics.metrics.ladder import RUNGS
 from analytics.report.context import Context
 from analytics.report.specs import Line, phrase, specs, table
 from wolfbus.files.document import Cell, Section, plain
+from wolfbus.files.printable import with_article
 
 
 def ladder(findings: Result, context: Context) -> Section:
@@ -66,7 +67,8 @@ def beliefs(findings: Result, context: Context) -> Section:
 
 def _changes(changes: Result, *, is_known: bool) -> Iterator[Line]:
     """Yield what statements change: by truth, by role, and of all where anything is known."""
-    for by, label in (("by_truth", "{}"), ("by_role", "of a {}")):
-        yield from (Line(Cell(label.format(value)), row) for value, row in (changes.get(by) or {}).items())
+    yield from (Line(Cell(truth), row) for truth, row in (changes.get("by_truth") or {}).items())
+    for role, row in (changes.get("by_role") or {}).items():
+        yield Line(Cell(f"of {with_article(role)}"), row)
     if is_known:
         yield Line(Cell("All"), changes["overall"], total=True)

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from players.llm.prompts.quoting import quoted, quoted_statement
 from players.llm.prompts.style import STANDARD, Style
-from wolfbus.files.printable import in_plain_words
+from wolfbus.files.printable import in_plain_words, with_article
 from wolfbus.game.config import GameConfig, rules_text
 from wolfbus.game.roles import ACTS, FACTS
 from wolfbus.game.vocabulary import Ending
@@ -126,7 +126,7 @@ def _revealed(departed: Departure | None, config: GameConfig) -> str:
     if departed is None or departed.revealed is None:
         return ""
     if departed.role is not None:
-        return f" {departed.seat} was a {departed.role}."
+        return f" {departed.seat} was {with_article(departed.role)}."
     if config.accomplices:
         return f" {departed.seat} was on the {'Werewolves' if departed.team == 'werewolves' else 'villagers'}' side."
     return f" {departed.seat} was {'a' if departed.team == 'werewolves' else 'no'} Werewolf."
@@ -141,7 +141,7 @@ def private_piece(memory: Memory | Part) -> str:
     if isinstance(memory, OwnJudgement):
         return f"- {_judged(memory)}{_quoted_reason(memory.reasoning)}{_thought(memory.thought)}\n"
     if isinstance(memory, Inspection):
-        return f"- Night {memory.round}: your inspection shows that {memory.target} is a {memory.role}.\n"
+        return f"- Night {memory.round}: your inspection shows that {memory.target} is {with_article(memory.role)}.\n"
     if isinstance(memory, Whispered):
         proposed = _proposed(memory.target, memory.word)
         return f"- Night {memory.round}, proposal {memory.turn}: {memory.seat} proposed {proposed}\n"

@@ -20,6 +20,7 @@ from wolfbus.files.printable import (
     printable,
     spoken,
     told_apart,
+    with_article,
 )
 from wolfbus.game.roles import ACTS, ASKED_FOR
 from wolfbus.knowledge.audience import AudienceFilter
@@ -138,7 +139,7 @@ def _state_night(standing: Standing, night: NightShown) -> Iterator[str]:
         yield from _wrapped(f"{who} proposes {name_of(move.target)}{_quoted(move.word, ': ')}", 4)
     for move in wording.inspections_of(night):
         who = wording.with_role(standing.seats, move.seat)
-        yield from _wrapped(f"{who} inspects {name_of(move.target)}: a {move.role}", 4)
+        yield from _wrapped(f"{who} inspects {name_of(move.target)}: {with_article(str(move.role))}", 4)
 
 
 def _quoted(word: str | None, before: str) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from wolfbus.claims import kind_named
 from wolfbus.cli.terminal.standing import AnswerSums
 from wolfbus.files.formats import listed
-from wolfbus.files.printable import NOTE_SHOWN, counted, name_of, printable, shortened
+from wolfbus.files.printable import NOTE_SHOWN, counted, name_of, printable, shortened, with_article
 from wolfbus.game.config import GameConfig
 from wolfbus.game.vocabulary import Ending, Outcome, Winner
 from wolfbus.messages.base import SeatName
@@ -101,7 +101,7 @@ def night_in_words(night: NightShown, round_: int, config: GameConfig) -> str:
 
 def inspection_in_words(move: NightMove, seats: Mapping[SeatName, SeatStatus]) -> str:
     """Return what a seat learned at night: "Ada (Seer) sees that Wim is a Werewolf"."""
-    return f"{with_role(seats, move.seat)} sees that {name_of(move.target)} is a {move.role}"
+    return f"{with_role(seats, move.seat)} sees that {name_of(move.target)} is {with_article(str(move.role))}"
 
 
 def votes_by_target(votes: Mapping[SeatName, SeatName | None]) -> list[tuple[SeatName | None, list[SeatName]]]:
