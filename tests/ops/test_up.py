@@ -155,8 +155,8 @@ def test_a_process_that_dies_ends_the_run_and_is_named(tmp_path):
     words = (*WOLFBUS, "up", "--players", "open*8", "--out", "out")
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as up:
         try:
-            wait_until(lambda: moderator_of(up))
-            os.kill(moderator_of(up), signal.SIGKILL)
+            # looked for once: a process that becomes another program has no words for a moment
+            os.kill(wait_until(lambda: moderator_of(up)), signal.SIGKILL)
             _, err = up.communicate(timeout=60)
         finally:
             up.kill()
@@ -208,7 +208,7 @@ def test_a_terminal_that_is_closed_has_everybody_hand_over(tmp_path):
         while b"waiting for agents" not in shown:
             shown = screen.readline()
         os.close(end)
-        moderator = moderator_of(up)
+        moderator = wait_until(lambda: moderator_of(up))
     # the terminal is gone now; no signal killed anybody
     assert up.wait(60) > 0
     assert not Path(f"/proc/{moderator}").exists()
