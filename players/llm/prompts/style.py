@@ -118,7 +118,8 @@ def _translation(words: Mapping[str, str], names: Sequence[SeatName]) -> Callabl
         word = match[2]
         if word is None:
             return match[0]
-        other = by_lower[word.lower()]
+        # without regard to case "ſeer" is "Seer", too, and yet no word of the theme
+        other = by_lower.get(word.lower(), word)
         if word.islower():
             return other.lower()
         return other.upper() if word.isupper() else other

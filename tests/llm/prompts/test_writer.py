@@ -6,6 +6,7 @@ import re
 import pytest
 
 from benchmarks.prompt_text import prefix_share
+from players.llm.prompts.style import Style
 from players.llm.prompts.writer import Prompt, PromptWriter
 from tests.llm.prompts.games import CONFIGS, Calls, contents, groups, play, view_of, whole
 from tests.players import table
@@ -158,3 +159,10 @@ def test_every_form_is_within_strict_mode_and_offers_null_exactly_where_it_is_le
             assert target["type"] == (["string", "null"] if None in ask.legal else "string")
             offered = prompt.messages[1].content.rpartition('"target": ')[2].partition("\n")[0]
             assert offered.endswith(", null") is (None in ask.legal)
+
+
+@pytest.mark.parametrize("said", ["the ſeer", "werewolveſ", "a vıllager", "VİLLAGE"])
+def test_letters_that_only_a_search_takes_for_ours_are_told_under_a_theme_as_they_stand(said):
+    skin = Style(theme="smugglers").skin(("Ada",))
+    assert skin.to_theme(f"{said} and the Seer") == f"{said} and the Lookout"
+    assert skin.from_theme("a ſailor and a Sailor") == "a ſailor and a Villager"
