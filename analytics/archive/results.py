@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -15,9 +16,11 @@ from wolfbus.errors import RecordError, reason_of
 from wolfbus.files.printable import NOTE_SHOWN, counted, printable
 from wolfbus.files.whole_file import write_whole
 from wolfbus.game.vocabulary import Winner
+from wolfbus.messages.base import ID_PATTERN
 
 METRICS: Final = "metrics.json"
 REPORT: Final = "report.txt"
+_PATH_SHOWN: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +119,11 @@ class Results:
             return f"House {self.house}: no session began"
         results = self.as_json()
         state = "has closed" if self.closed else "so far"
+        # what a file cannot hold may stand in a folder's name
+        folder = printable(str(self.folder), _PATH_SHOWN)
         line = (
             f"Session {self.session} of house {self.house} {state}: "
-            f"{counted(results['games'], 'game')}, {counted(results['archived'], 'record')} whole in {self.folder}"
+            f"{counted(results['games'], 'game')}, {counted(results['archived'], 'record')} whole in {folder}"
         )
         if results["failed"]:
             line += f", {results['failed']} failed"
@@ -179,7 +184,7 @@ def _read_results(folder: Path) -> dict[str, Any]:
     """Return what the results in `folder` say; nothing where there are none, or none that can be read."""
     try:
         results = json.loads((folder / METRICS).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return results if isinstance(results, dict) else {}
 
@@ -188,7 +193,8 @@ def _set_aside(folder: Path, session: str) -> None:
     """Rename the results of another session in which games ended."""
     results = _read_results(folder)
     before = results.get("session")
-    if not isinstance(before, str) or before in {"", session} or not _has_ended(results):
+    # it becomes part of a file's name
+    if not re.fullmatch(ID_PATTERN, str(before)) or before == session or not _has_ended(results):
         return
     for name in (REPORT, METRICS):
         path = folder / name

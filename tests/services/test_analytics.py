@@ -7,10 +7,12 @@ import os
 import resource
 import runpy
 import sys
+from pathlib import Path
 
 import msgpack
 import pytest
 
+from analytics.archive import Results
 from analytics.findings import metrics
 from analytics.gather import fold
 from tests.proving import prove
@@ -201,6 +203,28 @@ def test_a_session_without_a_game_that_ended_fails_and_loses_no_results_of_anoth
         assert summary.endswith("; no game was played: too few agents")
         assert service.results[0].report == f"{summary}\n", "the reason stands alone, without tables of nothing"
         assert files == before
+
+
+@pytest.mark.parametrize(
+    "left",
+    ["[" * 200_000, '{"session": "../other", "settled": 1}', '{"session": "a\\u0000b", "settled": 1}'],
+    ids=["nested-too-deeply", "another-folder", "no-name-of-a-file"],
+)
+def test_what_somebody_has_put_in_the_place_of_results_costs_none(site, left):
+    (site.folder / "metrics.json").write_text(left)
+    with site.service() as service:
+        site.house.begin(site.first, 1, 50)
+        site.house.end(site.first, 1, "stopped")
+        site.reports.next()
+        site.house.close(failed=1)
+        assert service.code() == 1
+    assert (site.metrics["session"], site.metrics["failed"]) == ("s-1", 1)
+    assert (site.folder / "report.txt").read_text().endswith(service.results[0].summary() + "\n")
+
+
+def test_results_can_be_written_and_printed_in_a_folder_whose_name_is_no_text():
+    results = Results("den", "s-1", closed=True, folder=Path("runs\udcff"), games=[], metrics={})
+    assert results.report.encode().decode() == f"{results.summary()}\n"
 
 
 def test_a_moderator_that_is_new_hears_again_what_is_archived(site):
