@@ -205,3 +205,29 @@ def test_what_cannot_be_forked_is_refused_in_one_line(parents, tmp_path, capsys)
     capsys.readouterr()
     assert run(["fork", str(parents), "--at", "1"]) == 2
     assert "--at is a statement of one RECORD" in capsys.readouterr().err
+
+
+def without(member, parents, folder):
+    """Forks of a copy of a study that does not tell something of its games."""
+    shutil.copytree(parents, folder)
+    manifest = json.loads((parents / "study.json").read_text("utf-8"))
+    for row in manifest["games"]:
+        del row[member]
+    (folder / "study.json").write_text(json.dumps(manifest), "utf-8")
+    chosen = wolfbus.forks_of(parents, lies=1)
+    chosen["forks"]["of"] = str(folder)
+    return chosen
+
+
+@pytest.mark.parametrize("member", ["seed", "brains"])
+def test_a_study_that_does_not_tell_how_its_games_were_played_is_refused_in_one_line(parents, tmp_path, member):
+    with pytest.raises(ConfigError, match=f"study.json does not tell the game's {member}"):
+        wolfbus.run_study(without(member, parents, tmp_path / "parents"), out=tmp_path / "forks")
+
+
+def test_of_a_study_that_tells_no_blocks_each_game_is_one(parents, tmp_path):
+    chosen = without("block", parents, tmp_path / "parents")
+    forks = wolfbus.run_study(chosen, out=tmp_path / "forks", workers=1, trust=True)
+    (statement,) = chosen["forks"]["statements"]
+    rows = json.loads((forks.folder / "study.json").read_text("utf-8"))["games"]
+    assert {row["block"] for row in rows} == {statement.rpartition(":")[0]}

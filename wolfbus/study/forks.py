@@ -131,6 +131,8 @@ class ForkPlan(Plan):
             row = games.get(match[1]) if match is not None else None
             if match is None or row is None or row.get("state") != "ended":
                 raise ConfigError(f"forks: {statement}: {folder} has no game of that name that has ended")
+            if (lacking := next((name for name in ("seed", "brains") if not row.get(name)), None)) is not None:
+                raise ConfigError(f"forks: {statement}: {folder / FILE} does not tell the game's {lacking}")
             self._parents.append((row, int(match[2])))
         brains = sorted({brain for row, _ in self._parents for brain in row["brains"]})
         others = (arm.agent for arm in self._arms if arm.agent is not None)
@@ -155,7 +157,8 @@ class ForkPlan(Plan):
         row, statement = self._parents[place]
         path = Path(self._forks.of) / RECORDS / f"{row['game']}.ndjson"
         order = self._arms[arm].order(path, statement, k + 1, self._forks.tries)
-        return PlannedGame(number, self.game_id(number), row["seed"], row["block"], tuple(row["brains"]), order)
+        block = row.get("block") or row["game"]
+        return PlannedGame(number, self.game_id(number), row["seed"], block, tuple(row["brains"]), order)
 
     def seed_of(self, number: int) -> str:
         """Return the seed of fork `number`, which is its parent's."""
