@@ -5,8 +5,10 @@ import html
 import itertools
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from scipy.stats import norm
 
@@ -222,6 +224,31 @@ def test_the_first_screen_has_seven_columns_and_three_caveats_and_says_what_a_sc
     servers = ("llm:big", "llm:big@http://host/v1", "scripted")
     assert names(*servers) == servers, "two servers' models are told apart"
     assert names("exec:bot", "llm:maker/big@http://host/v1") == ("bot", "big")
+
+
+def test_the_pairs_of_an_auc_are_counted_without_being_made_one_by_one(findings, monkeypatch):
+    (rows,) = sample.games(1)
+    spread = tuple(replace(row, s=(7 * place % 100) / 100) for place, row in enumerate(rows.judgements))
+    read = gathered([replace(rows, judgements=spread)])
+    heights: list[int] = []
+    joined = pl.DataFrame.join
+
+    def watched(*arguments, **options):
+        result = joined(*arguments, **options)
+        heights.append(result.height)
+        return result
+
+    monkeypatch.setattr(pl.DataFrame, "join", watched)
+    (detects,) = [number for number in Report(findings, read).first_screen()["numbers"] if number["title"] == "Detects"]
+    roles = {row.number: row.role for row in rows.statements}
+    sides = {True: [], False: []}
+    for row in (row for row in spread if row.d is not None and not row.informed):
+        sides[roles[row.statement] == "Werewolf"].append(row.s)
+    pairs = list(itertools.product(*sides.values()))
+    assert f"make {len(pairs):,} pairs" in detects["sum"]
+    assert f"In {sum(a > b for a, b in pairs):,} of them" in detects["sum"]
+    assert f"in {sum(a == b for a, b in pairs):,} as much" in detects["sum"]
+    assert max(heights) <= len(spread)
 
 
 def test_the_first_screen_tells_no_d_prime_without_an_interval_and_of_few_games_not_who_is_before_whom(findings):

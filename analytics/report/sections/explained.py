@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from analytics import Result, look
@@ -53,25 +54,11 @@ _Explained = tuple[Mapping[str, int], list[Result]]
 
 def _detection(study: Study) -> _Explained:
     judged = _judged(study, pl.col("suspicion").is_not_null())
-    sides = [judged.filter(side).group_by("suspicion").len() for side in (_WOLF, ~_WOLF)]
-    pairs = (
-        sides[0]
-        .join(sides[1], how="cross", suffix="_other")
-        .with_columns(pairs=pl.col("len").cast(pl.Int64) * pl.col("len_other"))
-    )
-    more, equal = (
-        int(pairs.filter(compared)["pairs"].sum())
-        for compared in (
-            pl.col("suspicion") > pl.col("suspicion_other"),
-            pl.col("suspicion") == pl.col("suspicion_other"),
-        )
-    )
-    counts = {
-        **{name: int(side["len"].sum()) for name, side in zip(("wolves", "others"), sides, strict=True)},
-        "pairs": int(pairs["pairs"].sum()),
-        "more": more,
-        "equal": equal,
-    }
+    of_wolves, of_others = (np.sort(judged.filter(side)["suspicion"].to_numpy()) for side in (_WOLF, ~_WOLF))
+    # never all pairs at once: a study has more of them than a memory holds
+    less, up_to = (int(np.searchsorted(of_others, of_wolves, side).sum()) for side in ("left", "right"))
+    sizes = {"wolves": len(of_wolves), "others": len(of_others), "pairs": len(of_wolves) * len(of_others)}
+    counts = {**sizes, "more": less, "equal": up_to - less}
     # the first of a Werewolf's that stands between two of others in its game
     others = judged.filter(~_WOLF).group_by("game").agg(low=pl.col("suspicion").min(), high=pl.col("suspicion").max())
     between_them = (
