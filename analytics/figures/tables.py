@@ -53,7 +53,7 @@ def win_shares(findings: Result) -> str | None:
 
 def production_by_role(findings: Result) -> str | None:
     """Return statements and self-labelled deception by role of the speaker (paper 5.2, 5.3; metrics: production,
-    Table 1), None without a statement.
+    Table 1), None where no such role has said anything.
 
     Left, the share of labelled statements that their speakers call deceptive, with the bootstrap interval where the
     ``variability`` section has one; the dotted line is the base rate over all. Right, the number of statements.
@@ -62,12 +62,12 @@ def production_by_role(findings: Result) -> str | None:
         findings: ``production`` and ``table1`` are drawn, with ``variability``'s intervals if it is there.
     """
     rates, rows = findings["production"], findings["table1"]
-    if not rows["overall"]["statements"]:
+    largest = max(rows[role]["statements"] for role in ROLES)
+    if not largest:
         return None
     intervals = (findings.get("variability") or {}).get("metrics", {})
     drawing = Drawing(240)
     left = Axes(drawing, (84, 34, 400, 186))
-    largest = max(rows[role]["statements"] for role in ROLES)
     right = Axes(drawing, (500, 34, 680, 186), across=(0.0, float(largest)))
     left.horizontal(PERCENTS, "called deceptive by the speaker", grid=True)
     drawing.text(590, 220, "statements", anchor="middle")

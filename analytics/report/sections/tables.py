@@ -40,6 +40,7 @@ def outcomes(findings: Result, context: Context) -> Section:
     """Return outcomes, lengths and production."""
     won, produced = partial(win_shares, findings), partial(production_by_role, findings)
     caption = "Statements that their speakers call deceptive, by role."
+    nobody = "Nobody in these roles has said anything."
     return Section("outcomes", "Outcomes and deception (5.2, 5.3)", (
         drawing(
             "wins", won, "Who won the finished games.", findings.get("outcomes"), "No game is finished.", "winners",
@@ -47,7 +48,7 @@ def outcomes(findings: Result, context: Context) -> Section:
         table("tables/winners", findings, context),
         table("tables/lengths", findings, context),
         Heading("How often speakers call their own statements deceptive", "production"),
-        drawing("production-figure", produced, caption, findings.get("production"), table="production-role"),
+        drawing("production-figure", produced, caption, findings.get("production"), nobody, "production-role"),
         *(table("tables/production", findings, context, split=split, **words) for split, words in _SPLITS.items()),
     ))  # fmt: skip
 
