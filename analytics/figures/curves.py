@@ -54,10 +54,12 @@ def figure1(findings: Result) -> str | None:
     spare = max(0.5, 0.04 * (rounds[-1] - rounds[0]))
     across = (rounds[0] - spare, rounds[-1] + spare)
     written = rounds[:: -(-len(rounds) // _COLUMNS)]
-    drawing = Drawing(520)
+    # of each role a row between the panels, and one of judgements
+    panel = 302 + 19 * len(ROLES)
+    drawing = Drawing(panel + 142)
     _suspicion(Axes(drawing, (116, 34, 708, 260), across, _limits(lines, prior)), lines, prior, rounds)
-    table = Axes(drawing, (116, 260, 708, 372), across)
-    lower = Axes(drawing, (116, 378, 708, 470), across)
+    table = Axes(drawing, (116, 260, 708, panel - 6), across)
+    lower = Axes(drawing, (116, panel, 708, panel + 92), across)
     rows = [(f"{role} games", role.lower(), lines[role]) for role in ROLES]
     for place, (name, ink, points) in enumerate([*rows, ("judgements", "accent", flags)]):
         # the last row belongs to the panel below and stands apart

@@ -66,11 +66,12 @@ def production_by_role(findings: Result) -> str | None:
     if not largest:
         return None
     intervals = (findings.get("variability") or {}).get("metrics", {})
-    drawing = Drawing(240)
-    left = Axes(drawing, (84, 34, 400, 186))
-    right = Axes(drawing, (500, 34, 680, 186), across=(0.0, float(largest)))
+    bottom = 38 + 37 * len(ROLES)
+    drawing = Drawing(bottom + 54)
+    left = Axes(drawing, (84, 34, 400, bottom))
+    right = Axes(drawing, (500, 34, 680, bottom), across=(0.0, float(largest)))
     left.horizontal(PERCENTS, "called deceptive by the speaker", grid=True)
-    drawing.text(590, 220, "statements", anchor="middle")
+    drawing.text(590, bottom + 34, "statements", anchor="middle")
     sentences = []
     for place, role in enumerate(ROLES):
         row, middle, ink = rates["by_role"][role], 54 + 37 * place, role.lower()
@@ -88,7 +89,7 @@ def production_by_role(findings: Result) -> str | None:
         sentences.append(f"{role}: {statements} statements, {share}.")
     base = rates["overall"]["rate"]
     if base is not None:
-        drawing.line([(left.x(base), 34), (left.x(base), 186)], "accent", width=1.6, dash="2 3")
+        drawing.line([(left.x(base), 34), (left.x(base), bottom)], "accent", width=1.6, dash="2 3")
         left.key([KeyEntry(f"base rate {percent(base, 0)}", "accent", "2 3")])
     sentences.append(f"Base rate over all: {percent(base, 0)}.")
     return drawing.svg("production", "Statements and deception by role", " ".join(sentences))
@@ -161,7 +162,7 @@ _NARROWEST: Final = 0.2
 """Least width of the colour scale: noise must not look like contrast."""
 _LEFT: Final = 116
 _TOP: Final = 48
-_WIDE: Final = 148
+_WIDE: Final = (WIDTH - _LEFT - 12) / len(ROLES)
 _HIGH: Final = 72
 
 

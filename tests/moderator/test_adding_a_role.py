@@ -110,7 +110,14 @@ def test_a_game_with_it_is_played_recorded_verified_and_reported(grown: Path):
     assert "RoleClaim(claim='role', target='Ada', role='Gravedigger', denied=False)" in output
     assert "You are Ada, a Gravedigger." in output
     assert "Choose whom to exhume." in output
-    assert "Gravedigger" in (grown / "runs" / "report.html").read_text("utf-8")
+    page = (grown / "runs" / "report.html").read_text("utf-8")
+    assert "Gravedigger" in page
+    drawn = {svg[2]: svg for svg in re.finditer(r'<svg [^>]*height="(\d+)".*?<title[^>]*>([^<]*)<.*?</svg>', page)}
+    boxes = re.findall(r'<rect x="([\d.]+)" [^>]*width="([\d.]+)"', drawn["Final suspicion by observer and target"][0])
+    assert max(float(x) + float(wide) for x, wide in boxes) <= 720, "the heat map has room for its column"
+    # its axis is 54 below: the row of the last role stands above that
+    bars = drawn["Statements and deception by role"]
+    assert max(float(y) for y in re.findall(r'<text x="76" y="([\d.]+)"', bars[0])) < int(bars[1]) - 54
 
 
 def test_it_stands_in_the_page_s_cast_has_a_face_and_is_seen_to_act(watched, grown: Path):
