@@ -80,8 +80,11 @@ def test_scripts_are_called_no_models_and_models_are_only_names():
     (section,) = [each for each in report._sections(report.context) if each.key == "limitations"]
     text = " ".join(section_markdown(section).split())
     assert "Scripts (scripted) are no models" in text
-    assert "(48ea3a…0f0f0f0f), played between 2026-11-20 and 2026-11-22" in text
+    assert "One set of prompts (48ea3a…0f0f0f0f), played between 2026-11-20 and 2026-11-22" in text
     assert "(big-1)" in text
+    object.__setattr__(report.context, "studies", (study.manifest, study.manifest | {"prompts": "77" * 32}))
+    (section,) = [each for each in report._sections(report.context) if each.key == "limitations"]
+    assert "2 sets of prompts (48ea3a…0f0f0f0f, 777777…77777777), played" in section_markdown(section)
 
 
 def test_a_published_log_is_never_called_sealed(tmp_path: Path, capsys):

@@ -103,8 +103,9 @@ def _prompts_and_models(context: Context) -> Iterator[str]:
     )
     if days:
         dates = f"on {days[0]}" if len(days) == 1 else f"between {days[0]} and {days[-1]}"
-        several = phrase("limitations/prompts", prompts=", ".join(prompts), dates=dates)
-        yield several if prompts else phrase("limitations/no_prompts", dates=dates)
+        sets = "One set" if len(prompts) == 1 else f"{len(prompts)} sets"
+        named = phrase("limitations/prompts", sets=sets, prompts=", ".join(prompts), dates=dates)
+        yield named if prompts else phrase("limitations/no_prompts", dates=dates)
     models = sorted(
         {
             visible(str(model.get("model") or alias))[:_LONGEST]
