@@ -65,6 +65,8 @@ class ArchiveIndex:
         self._folder = folder
         self._games: dict[str, _SettledGame] = {}
         self._settled_to = 0
+        # of those summed up: games of which neither news nor records were there
+        self._unknown: set[int] = set()
         self._failings: list[ArchivedGame] = []
         self._metrics = Metrics()
         self._live_sections: Result = {}
@@ -128,6 +130,9 @@ class ArchiveIndex:
         """Take a game out of the sums, if it is in them: the news of it are read again, and tell of it one by one."""
         if number > self._settled_to:
             return
+        if number in self._unknown:
+            self._unknown.remove(number)
+            return
         failings = [archived for archived in self._failings if archived.game != game]
         if len(failings) == len(self._failings):
             self.settled = max(self.settled - 1, 0)
@@ -160,8 +165,12 @@ class ArchiveIndex:
                 self._failings.append(archived)
         for number in range(self._settled_to + 1, summary.games + 1):
             name = game_id(summary.session, number)
-            if number not in numbers and (read := self._read(name)) is not None:
+            if number in numbers:
+                continue
+            if (read := self._read(name)) is not None:
                 self._put_earlier(number, *read)
+            else:
+                self._unknown.add(number)
         self._settled_to = max(self._settled_to, summary.games)
 
     def _put_earlier(self, number: int, archive: GameArchive, rows: GameRows) -> None:
@@ -245,7 +254,8 @@ class ArchiveIndex:
     def missing(self, games: int) -> list[int]:
         """Return the numbers, up to `games`, of games of which nothing is known."""
         numbers = {archived.number for archived in self._listed()}
-        return [number for number in range(self._settled_to + 1, games + 1) if number not in numbers]
+        unknown = (*sorted(self._unknown), *range(self._settled_to + 1, games + 1))
+        return [number for number in unknown if number not in numbers]
 
     def games(self) -> list[ArchivedGame]:
         """Return what became of every game that is listed one by one, by number."""

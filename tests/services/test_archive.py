@@ -256,6 +256,30 @@ def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(probe,
     assert sum(row["k"] for row in results.metrics["outcomes"]["winners"].values()) == 1
 
 
+@pytest.mark.parametrize(("told", "failed", "error"), [
+    (0, 0, "nothing is known of 2 games of the session; the first is number 1"),
+    (1, 0, "nothing is known of 1 game of the session; the first is number 3"),
+    (0, 2, None),
+])  # fmt: skip
+def test_games_before_the_cut_whose_records_are_not_here_are_missing_unless_games_failed(
+    probe, records, monkeypatch, told, failed, error
+):
+    other, record = records
+    names = [other.game, record.game, "s-3"]
+    monkeypatch.setattr("analytics.archive.index.game_id", lambda _session, number: names[number - 1])
+    probe.path(record).write_bytes(b"".join(record.lines))
+    probe.news(so_far("1-500", 3, 3 - failed, failed), start=500)
+    if told:
+        # the bus came back with what had been cut away
+        probe.lost("the stream of games ends earlier")
+        probe.news(OPEN, opened(other, 1), closing(other, 1), start=1)
+        probe.take(other)
+    probe.news(HouseClosed(session="s", games=3, failed=failed), start=501)
+    results = probe.results
+    assert (results.count, results.error) == (1 + told, error)
+    assert results.fine == (error is None and not failed)
+
+
 def test_a_game_told_one_by_one_that_cannot_be_counted_again_is_told_as_such(probe, records):
     stopped, other = records
     probe.news(OPEN, opened(stopped), opened(other, 2), start=1)
