@@ -44,7 +44,8 @@
     return texts.join("").trim();
   };
   const number = (text) => {
-    const match = /[-−+]?[\d,]*\.?\d+/.exec(text);
+    // why a value is undefined may have a number in it
+    const match = text.startsWith("–") ? null : /[-−+]?[\d,]*\.?\d+/.exec(text);
     return match ? Number(match[0].replace(/,/g, "").replace("−", "-")) : NaN;
   };
   for (const table of document.querySelectorAll(".frame table")) {

@@ -282,6 +282,13 @@ def test_tables_are_sorted_searched_and_saved_and_figures_saved(opened, usual: P
     hits = page.locator("#table3-table tbody tr:not(.total) td:nth-child(2) bdi").all_inner_texts()
     assert [int(hit) for hit in hits] == sorted((int(hit) for hit in hits), reverse=True)
     assert heads.nth(1).get_attribute("aria-sort") == "descending"
+    page.locator("#table3-table tbody td").first.evaluate(
+        "cell => cell.innerHTML = '<span>–</span><span class=spoken>undefined: fewer than 5000 games</span>'"
+    )
+    heads.nth(1).click()
+    heads.nth(1).click()
+    shown = page.locator("#table3-table tbody tr:not(.total) td:nth-child(2)").all_text_contents()
+    assert ["undefined" in text for text in shown] == [False] * (len(shown) - 1) + [True]
     rounds = page.locator("#production-round tbody tr:not(.total) th")
     rounds.evaluate_all("heads => heads.forEach((head, place) => head.textContent = 12 - place)")
     page.locator("#production-round thead th").first.click()
