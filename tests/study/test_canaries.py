@@ -123,3 +123,13 @@ def test_questions_that_a_server_left_unanswered_tell_nothing_of_its_model() -> 
     assert changed
     assert "of 12 canary questions that had an answer each time 12 were answered alike twice" in line
     assert "and 2 later" in line
+
+
+def test_a_manifest_with_more_answers_than_anybody_asks_for_is_refused_in_place_of_hours_of_counting(tmp_path):
+    answers = ["y", "n"] * 600
+    study = {"format": "wolfbus-study", "version": 1, "canaries": noted(answers, answers, answers)}
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    (tmp_path / "records").mkdir()
+    said = wolfbus(tmp_path, "report", ".")
+    assert said.code == 2
+    assert said.err.startswith("wolfbus: study.json: canaries.0.answers: ")

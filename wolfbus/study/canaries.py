@@ -35,7 +35,7 @@ class CanaryRound(BaseModel):
     model: Annotated[str, Field(max_length=1_200)]
     version: int
     served: Annotated[str, Field(max_length=1_200)] | None = None
-    answers: tuple[Annotated[str, Field(max_length=200)] | None, ...]
+    answers: Annotated[tuple[Annotated[str, Field(max_length=200)] | None, ...], Field(max_length=1_000)]
 
 
 def canaries_in_words(noted: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:
