@@ -28,6 +28,7 @@ refused.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import reprlib
 from collections.abc import Iterable, Sequence
@@ -226,7 +227,9 @@ def fault_of_table(
         reason = message.removeprefix("Value error, ")
     else:
         reason = _IN_TOML.get(kind, message[:1].lower() + message[1:])
-        reason += "" if kind == "missing" else f" (given {reprlib.repr(first['input'])})"
+        # a number in hexadecimal may have more digits than Python writes
+        with contextlib.suppress(ValueError):
+            reason += "" if kind == "missing" else f" (given {reprlib.repr(first['input'])})"
     return f"{place}: {reason}" if place else reason
 
 

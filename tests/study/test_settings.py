@@ -30,7 +30,7 @@ def played(tmp_path, out):
 @pytest.mark.parametrize(("text", "words"), [(text, words) for text, *words in REFUSED["settings"]])
 def test_a_mistake_is_one_line_that_names_the_file_and_the_field(tmp_path, out, text, words):
     path = tmp_path / "study.toml"
-    path.write_text(text)
+    path.write_text(text.replace("{digits}", "f" * 4000))
     done = run_here(path, "--out", out)
     (line,) = done.stderr.splitlines()
     assert done.returncode == 2

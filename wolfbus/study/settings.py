@@ -135,6 +135,7 @@ def rules_from_table(rules: Any, source: str) -> GameConfig:
 _FORMS: Final = {
     "players": "players: a spec, a list of brains, or a table of seat name to brain",
     "report": "[report] primary: input should be a list of names of metrics",
+    "margins": "[report] margins: input should be a number above 0 for each metric",
     "agents": "agents: input should be a list of brains",
 }
 
@@ -148,6 +149,6 @@ def _fault(error: ValidationError) -> str:
         if name in GameConfig.model_fields:
             return f"{name}: a rule of the game; it belongs under [rules]"
     elif name in _FORMS and first["type"] not in {"value_error", "too_short", "too_long"}:
-        return _FORMS[name]
+        return _FORMS["margins" if more[:1] == ["margins"] else name]
     # behind a field's name stands which of its forms was tried
     return fault_of_table(error, StudySettings, depth=1, tables=TABLES)
