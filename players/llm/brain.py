@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from players.llm.decisions import why_no_text
 from players.llm.gateway import Gateway, Job
-from players.llm.prompts.forms import DESCRIPTIONS, part_name
+from players.llm.prompts.forms import descriptions, part_name
 from players.llm.prompts.style import style_of
 from players.llm.prompts.writer import Prompt, PromptWriter
 from players.llm.provider import COUNTED, Completion, ModelQuestion
@@ -116,7 +116,7 @@ class Turn:
 
     def _question(self, kind: Kind, legal: tuple[str | None, ...] | None) -> Question:
         rules = self.config
-        return Question(kind, legal, self.names, rules.bid_max, rules.max_statement, DESCRIPTIONS)
+        return Question(kind, legal, self.names, rules.bid_max, rules.max_statement, descriptions(rules.max_statement))
 
 
 def read_files() -> None:

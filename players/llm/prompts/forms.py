@@ -69,9 +69,6 @@ _TEXTS: Final[Mapping[str, _Text]] = {
 }
 """Members that are a text: what they hold, and their most characters. A thought has as many as prompts show of it."""
 
-DESCRIPTIONS: Final = tuple(f"string of at most {text.longest} characters, {text.words}" for text in _TEXTS.values())
-"""How prompts describe these members: a text that copies one is no answer."""
-
 _PUBLIC: Final = frozenset({"text", "reason"})
 """Those that are published as statements."""
 
@@ -163,6 +160,16 @@ def worded_form(parts: tuple[FormPart, ...], bounds: Bounds, *, reasons: bool, t
     if len(kinds) == 1:
         name += "_together"
     return worded(name, [nested(group, members) for group, members in groups])
+
+
+@lru_cache(maxsize=64)
+def descriptions(statement: int | None) -> tuple[str, ...]:
+    """Return how prompts describe members that are a text: a text that copies one is no answer.
+
+    Args:
+        statement: characters of a statement at most; None for any number.
+    """
+    return tuple(_text(key, statement)[1] for key in _TEXTS)
 
 
 def nested(key: str, members: Sequence[Member]) -> Member:

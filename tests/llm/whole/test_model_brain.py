@@ -94,6 +94,28 @@ def test_what_a_model_copies_from_its_prompt_s_form_is_neither_a_statement_nor_a
     assert {event.thought for event in answers} == {None}
 
 
+@pytest.mark.parametrize("rules", [{}, {"max_statement": 300}], ids=["any-length", "short"])
+def test_what_its_form_says_of_a_statement_or_a_reason_is_never_published(
+    tmp_path: Path, rules: dict[str, int]
+) -> None:
+    most = rules.get("max_statement")
+
+    def script(request):
+        copied = json.loads(obliging(request).text)
+        if "text" in copied:
+            longest = f"string of at most {most or 1000} characters"
+            copied["text"] = f"{longest}, your public statement: new sentences, none from above"
+        if "reason" in copied:
+            longest = f"string of at most {most or 500} characters"
+            copied["reason"] = f"{longest}, your public reason: new sentences, none from above, or null"
+        return ProviderReply(json.dumps(copied))
+
+    with scripted(script):
+        proof = played(tmp_path, **rules)
+    assert proof.of("silence")
+    assert not proof.of("statement")
+
+
 @pytest.mark.parametrize("label", ["after", "with"])
 @pytest.mark.parametrize("again", ["own", "copied", "nothing"])
 def test_a_statement_that_stands_in_its_prompt_is_asked_for_again_and_else_counts_as_copied(
