@@ -13,6 +13,7 @@ the study, so that their games are paired: the same deal, names and lots, whatev
 from __future__ import annotations
 
 import copy
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -125,11 +126,11 @@ def cells_of(table: Mapping[str, Any], source: str) -> tuple[Cell, ...]:
     factors = factors_of(table, source)
     if not factors:
         raise ConfigError(f"{source}: [{TABLE}] names none")
-    combinations = list(product(*(factor.levels for factor in factors)))
-    if len(combinations) > MOST_CELLS:
-        raise ConfigError(f"{source}: [{TABLE}] has {len(combinations)} cells; {MOST_CELLS} are played at most")
+    # counted first: a few long lists make more cells than a memory holds
+    if (count := math.prod(len(factor.levels) for factor in factors)) > MOST_CELLS:
+        raise ConfigError(f"{source}: [{TABLE}] has {count} cells; {MOST_CELLS} are played at most")
     base = {name: value for name, value in table.items() if name != TABLE}
-    return tuple(_cell(base, factors, levels, source) for levels in combinations)
+    return tuple(_cell(base, factors, levels, source) for levels in product(*(factor.levels for factor in factors)))
 
 
 class NotedCells(BaseModel):
