@@ -264,5 +264,6 @@ class RunOptions:
         words += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
         words += [] if self.cassette is None else ["--cassette", str(self.cassette)]
         words += [] if self.replay_cassette is None else ["--replay-cassette", str(self.replay_cassette)]
+        words += [] if self.probe else ["--no-probe"]
         words += [] if self.give_up == GIVE_UP else ["--give-up", str(self.give_up)]
         return "".join(f" {shlex.quote(word)}" for word in words)
