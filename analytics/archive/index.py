@@ -65,7 +65,7 @@ class ArchiveIndex:
         self._folder = folder
         self._games: dict[str, _SettledGame] = {}
         self._settled_to = 0
-        # of those summed up: games of which neither news nor records were there
+        # of those summed up: games of which neither news nor whole records were there
         self._unknown: set[int] = set()
         self._failings: list[ArchivedGame] = []
         self._metrics = Metrics()
@@ -167,7 +167,8 @@ class ArchiveIndex:
             name = game_id(summary.session, number)
             if number in numbers:
                 continue
-            if (read := self._read(name)) is not None:
+            # one without an end may have been cut off when whoever wrote it died
+            if (read := self._read(name)) is not None and read[0].over:
                 self._put_earlier(number, *read)
             else:
                 self._unknown.add(number)
@@ -275,7 +276,8 @@ class ArchiveIndex:
     def _count_again(self, session: str, without: Collection[str]) -> None:
         self._metrics = Metrics()
         is_counted = {archived.game: archived.counted for archived in self._listed()} | dict.fromkeys(without, False)
-        settled = (game_id(session, number) for number in range(1, self._settled_to + 1))
+        numbers = (number for number in range(1, self._settled_to + 1) if number not in self._unknown)
+        settled = (game_id(session, number) for number in numbers)
         counted: set[str] = set()
         for name in dict.fromkeys([*is_counted, *settled]):
             read = self._read(name) if is_counted.get(name, True) else None

@@ -22,7 +22,7 @@ from wolfbus.bus.protocol import Entry
 from wolfbus.errors import MessageError, RecordError, RulesError, reason_of
 from wolfbus.files.printable import counted
 from wolfbus.messages.codec import unpack
-from wolfbus.messages.events import Asked, Opened
+from wolfbus.messages.events import Asked, Ended, Opened, Stopped
 from wolfbus.messages.house import GameClosed, HouseClosed
 from wolfbus.record.line import Recorded, check_seal, line_of, parse_flat
 from wolfbus.record.reader import FIRST_LINE_LIMIT, RecordReader, open_lines, read_record
@@ -49,6 +49,7 @@ class GameArchive:
         path: the file.
         position: round and phase of the latest question, as far as known.
         unmeasured: why the game cannot be measured, though its record may be whole; None if it can.
+        over: whether the last line is the end of the game, or says that it was broken off.
 
     Raises:
         RecordError: the file is there, but is no record of this game; it is left alone. The line names it.
@@ -59,6 +60,7 @@ class GameArchive:
         self.path = folder / f"{game}.ndjson"
         self.position: tuple[int, str] | None = None
         self.unmeasured: str | None = None
+        self.over = False
         self._fold = GameFold()
         self._file: RecordFile | None = None
         self._seals = bytearray()
@@ -215,6 +217,7 @@ class GameArchive:
 
     def _count(self, recorded: Recorded) -> None:
         self._seals += bytes.fromhex(recorded.hash)
+        self.over = isinstance(recorded.event, Ended | Stopped)
         if isinstance(recorded.event, Asked):
             self.position = (recorded.event.round, recorded.event.phase)
         if self.unmeasured is not None:
@@ -241,7 +244,7 @@ class GameArchive:
     def _refold(self, lines: int | None = None) -> RecordReader:
         """Start anew and read the file's first lines again, or all of them."""
         self._seals.clear()
-        self._fold, self.unmeasured, self.position = GameFold(), None, None
+        self._fold, self.unmeasured, self.position, self.over = GameFold(), None, None, False
         with closing(open_lines(self.path)) if lines != 0 else nullcontext(()) as lines_read:
             reader = read_record(islice(lines_read, lines), tolerant=True)
             for recorded in reader:

@@ -280,6 +280,25 @@ def test_games_before_the_cut_whose_records_are_not_here_are_missing_unless_game
     assert results.fine == (error is None and not failed)
 
 
+@pytest.mark.parametrize("recount", [False, True])
+def test_a_record_from_before_the_cut_that_has_no_end_is_neither_whole_nor_counted(
+    probe, records, monkeypatch, recount
+):
+    half, other = records
+    names = [half.game, other.game, "s-3"]
+    monkeypatch.setattr("analytics.archive.index.game_id", lambda _session, number: names[number - 1])
+    probe.path(half).write_bytes(b"".join(half.lines[:100]))
+    probe.path(other).write_bytes(b"".join(other.lines))
+    probe.news(so_far("1-500", 3, 3), start=500)
+    if recount:
+        probe.lost("the stream of games ends earlier")
+        probe.news(OPEN, opened(other, 2), closing(other, 2), start=1)
+    probe.news(HouseClosed(session="s", games=3, failed=0), start=501)
+    results = probe.results
+    assert results.error == "nothing is known of 2 games of the session; the first is number 1"
+    assert (results.as_json()["archived"], results.metrics["outcomes"]["games"]) == (1, 1)
+
+
 def test_a_game_told_one_by_one_that_cannot_be_counted_again_is_told_as_such(probe, records):
     stopped, other = records
     probe.news(OPEN, opened(stopped), opened(other, 2), start=1)
