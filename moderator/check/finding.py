@@ -20,6 +20,9 @@ Verdict: TypeAlias = Literal["ok", "warn", "fail", "skip"]
 """fail: it breaks the protocol, or loses answers by what it does · warn: that is put up with, at a price · skip: not
 tried."""
 
+_EXAMPLE_KEPT: Final = 600
+"""Characters of an example: an agent may have written megabytes."""
+
 
 @dataclass(slots=True)
 class Fault:
@@ -137,7 +140,7 @@ class FindingLedger:
         self, sort: str, verdict: Literal["warn", "fail"], example: str, kind: Kind | None = None, members: str = ""
     ) -> Fault:
         """Record a fault, of the check under way and of the kind of request it bears on, and return it."""
-        fault = Fault(sort, verdict, example, members)
+        fault = Fault(sort, verdict, example[:_EXAMPLE_KEPT], members)
         if self._current is not None:
             self._current.faults.append(fault)
         if kind is not None:

@@ -119,7 +119,7 @@ class Rude(SmallestAgent):
 
     def write(self, fields):
         if self.misplaced:
-            fields["game"] += "x"
+            fields["game"] += "x" * 100_000
         self.misplaced = False
         super().write(fields)
 
@@ -156,6 +156,7 @@ def test_what_was_not_asked_for_is_named(redis_url: str) -> None:
     assert findings["kind vote"].verdict == "warn"
     assert "unknown request" in sorts(findings["game 4, as Seer, two rounds"])
     assert "entry fields" in sorts(findings["game 2, as Werewolf with a partner"])
+    assert max(len(line) for finding in findings.values() for line in finding.fault_lines) < 1_000
 
 
 class Deaf(SmallestAgent):
