@@ -270,11 +270,15 @@ def test_tables_by_role_have_the_roles_that_somebody_has_and_no_others(file_of, 
     assert "role:Witch" not in lies
 
 
-def test_a_report_is_written_where_only_roles_of_other_tables_have_spoken(imported, tmp_path, capsys):
+def test_a_report_is_written_where_only_roles_of_other_tables_have_spoken_and_nobody_judged(imported, tmp_path, capsys):
     source = tmp_path / "source"
     spoken = [line for line in TABLE.splitlines() if not line.startswith("g,statement,Sam")]
     source.write_text("\n".join(spoken), encoding="utf-8")
     _, (path,) = imported("table", source)
     assert run(["report", str(path), "--html", str(tmp_path / "report.html")]) == 0, capsys.readouterr().err
     page = (tmp_path / "report.html").read_text("utf-8")
+    assert "Said first:" in page
+    assert "Most suspected" not in page
+    assert "nobody who could not know judged it" in page
+    assert "0 of 0" not in page
     assert "Statements that their speakers call deceptive, by role.</strong> Nobody in these roles has said" in page

@@ -368,7 +368,8 @@ def example(game: IndexedGame, context: Context) -> Section:
         suspected = sorted(entries, key=_suspicion, reverse=True)[:_PER_ROUND]
         lines += [_statement(entry) for entry in sorted(suspected, key=lambda entry: entry.row.number)]
     course = f"{quantity(rows.rounds, 'round')} and {quantity(len(game.entries), 'statement')}"
-    ending = f"{winner} after {course}. Most suspected by those who could not know:"
+    suspected_by = "Most suspected by those who could not know" if any(map(_suspicion, game.entries)) else "Said first"
+    ending = f"{winner} after {course}. {suspected_by}:"
     return Section(
         "example",
         "What a game looked like",
@@ -393,11 +394,11 @@ def _statement(entry: StatementEntry) -> tuple[Part, ...]:
     # a partner's flag, or that of a Seer who inspected the speaker, finds nothing out
     rows = (judgement.row for judgement in entry.judgements)
     judged = [row for row in rows if row.d is not None and not row.informed]
-    flags = sum(bool(row.d) for row in judged)
+    flags = f"{sum(bool(row.d) for row in judged)} of {len(judged)} who could not know flag it"
     label = entry.label or "not labelled"
     lie = "; a lie by its claims" if entry.truth == "lie" else ""
     return (
         f"Round {row.round}, {words(row.speaker, _SEAT)} ({row.role}): ",
         LinkText(f"“{words(row.text or '', _TEXT)}”", entry.anchor),
-        f" Its own label: {label}{lie}; {flags} of {len(judged)} who could not know flag it.",
+        f" Its own label: {label}{lie}; {flags if judged else 'nobody who could not know judged it'}.",
     )
