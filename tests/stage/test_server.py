@@ -17,7 +17,7 @@ import pytest
 from tests.record.synthetic import lines_of
 from tests.stage.served import Events, data, fetched, leave, names, sealed, server, slowed
 from wolfbus.cli import run
-from wolfbus.messages.events import Stopped
+from wolfbus.messages.events import AnsweredAssessOther, Stopped
 from wolfbus.record.line import Recorded
 
 RECORDS, LINES = sealed()
@@ -227,6 +227,16 @@ def test_a_damaged_record_shows_what_is_whole_and_says_where_it_breaks(runs):
         assert page["proof"]["sealed"] is False
         (broken_game,) = [game for game in data(stage.url, "/library.json")["games"] if game["id"] == "below~broken"]
         assert "line 81" in broken_game["error"]
+
+
+def test_an_edited_record_with_an_answer_of_nobody_at_the_table_is_shown_and_hides_no_other(runs):
+    first = next(line for line in RECORDS if isinstance(line.event, AnsweredAssessOther))
+    edited = first._replace(event=first.event.model_copy(update={"seat": "Zed"}))
+    (runs / "edited.ndjson").write_bytes(b"".join(lines_of(edited if line is first else line for line in RECORDS)))
+    with server(runs) as stage:
+        assert {game["id"] for game in data(stage.url, "/library.json")["games"]} == {"edited", "whole"}
+        whole, shown = (data(stage.url, f"/g/{game}/data.json")["beats"] for game in ("whole", "edited"))
+    assert [beat["kind"] for beat in shown] == [beat["kind"] for beat in whole]
 
 
 def test_a_file_whose_name_is_not_utf_8_hides_no_game_and_is_shown_itself(runs):

@@ -227,7 +227,8 @@ class BeatFold:
         if call is None and event.kind == "assess_own" and self.calls.labels(draft.call):
             call = draft.call
         draft.take(event, call)
-        if self._facts is not None and isinstance(event, AnsweredAssessOther):
+        # an edited record may have an answer of somebody who is not at the table
+        if self._facts is not None and isinstance(event, AnsweredAssessOther) and event.seat in self._facts.roles:
             draft.informed[event.seat] = self._facts.informed(event.seat, draft.event.speaker)
         self._release(gate=False)
 
