@@ -271,3 +271,17 @@ def test_seats_of_games_long_over_are_forgotten_and_no_other():
     assert people.seat(going_on.id, going_on.secret) is going_on
     assert over[0] is None
     assert None not in over[2:]
+
+
+def test_a_seat_whose_game_was_broken_off_before_anybody_sat_there_waits_for_nobody():
+    people = People(lambda _seat, _link: None)
+
+    async def sit() -> None:
+        people.start(asyncio.get_running_loop())
+        seat = people.sit("broken off", "Ada")
+        assert people.waiting() == [{"game": "broken off", "seat": "Ada"}]
+        seat.leave()
+        await seat.change(20)
+
+    asyncio.run(sit())
+    assert people.waiting() == []

@@ -374,7 +374,8 @@ class People(LoopCalls):
 
     def waiting(self) -> list[dict[str, Any]]:
         """Return what a library tells of seats that wait for a person."""
-        seats = [seat for seat in list(self._tokens.values()) if not (seat.occupied.is_set() or seat.feed.over)]
+        invited = list(self._tokens.values())
+        seats = [seat for seat in invited if not (seat.occupied.is_set() or seat.closed or seat.feed.over)]
         return [{"game": seat.game, "seat": seat.seat} for seat in seats]
 
 
