@@ -19,6 +19,7 @@ from tests.export.records import write
 from tests.stage.served import data, fetched, viewed
 from wolfbus.cli import run
 from wolfbus.record.reader import open_lines, read_record
+from wolfbus.stage.serving import Served, StageServer
 
 ACCUSED = {"accusation": "Werewolf"}
 """The role that a page shows of claims that name none."""
@@ -151,6 +152,22 @@ def test_a_study_s_page_stands_before_its_numbers_which_are_those_that_a_report_
     ):
         for listed in data(url, "/library.json")["studies"]:
             assert measured(url, listed["id"])["numbers"]
+
+
+def test_numbers_that_nobody_came_back_for_are_measured_anew_for_who_asks_much_later(runs, monkeypatch):
+    go_on = threading.Event()
+
+    reader = mock.Mock()
+    reader.measured = mock.Mock(side_effect=lambda *_: go_on.wait(60) and {"answer": "of then"})
+    with StageServer(Served(runs, studies=reader), port=0) as stage:
+        path = f"/s/{data(stage.url, '/library.json')['studies'][0]['id']}/measured.json"
+        assert fetched(stage.url, path)[0] == 202
+        # much later, as far as this server can tell
+        monkeypatch.setattr("wolfbus.stage.app._COLLECTED_S", -1.0)
+        monkeypatch.setattr("wolfbus.stage.app._PROGRESS_S", 0.0)
+        go_on.set()
+        while reader.measured.call_count == 1:
+            assert fetched(stage.url, path)[0] == 202
 
 
 def test_a_number_s_arithmetic_comes_to_the_number_and_its_statements_are_three(runs):

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -172,6 +174,8 @@ _BATCH_S: Final = 0.05
 """Seconds in which what comes goes out as one event."""
 _PROGRESS_S: Final = 0.4
 """Seconds after which who waits for a study's numbers is told how far they are."""
+_COLLECTED_S: Final = 10.0
+"""Seconds in which who waits for a study's numbers asks for them once more."""
 _NO_GAME: Final = "there is no game of that name here"
 _NO_STUDY: Final = "there is no study of that name here"
 
@@ -373,7 +377,7 @@ class StageApp:
     async def _measured(self, request: web.Request) -> web.StreamResponse:
         reader, folder, _ = await self._folder(request.match_info["study"])
         measuring = self._measuring.get(folder)
-        if measuring is None:
+        if measuring is None or measuring.is_old:
             measuring = self._measuring[folder] = _Measuring(reader, folder)
         # whoever asks may be gone before it is done; it goes on, for who asks next
         done, _ = await asyncio.wait({measuring.task}, timeout=_PROGRESS_S)
@@ -422,6 +426,19 @@ class _Measuring:
     def __init__(self, reader: StudyReader, folder: Path) -> None:
         self.read, self.of = 0, 0
         self.task = asyncio.create_task(asyncio.to_thread(reader.measured, folder, self._tell))
+        self._over_at = math.inf
+        self.task.add_done_callback(self._end)
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it was measured so long ago that whoever asked is gone, and the study may have grown since."""
+        return time.monotonic() > self._over_at + _COLLECTED_S
+
+    def _end(self, task: asyncio.Task[dict[str, Any]]) -> None:
+        self._over_at = time.monotonic()
+        # where nobody comes back for it, its error is nobody's either
+        if not task.cancelled():
+            task.exception()
 
     def _tell(self, read: int, of: int) -> None:
         self.read, self.of = read, of
