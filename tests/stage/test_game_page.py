@@ -19,7 +19,7 @@ from tests.stage.served import viewed
 STATIC = Path(__file__).parents[2] / "wolfbus" / "stage" / "static"
 HOSTILE = (
     "<script>window.hacked = 1</script><img src=x onerror='window.hacked=1'> \u202egnp.evil\u2066 "
-    "\x1b[2J\x1b[31m ${window.hacked=1} </p></article>"
+    "\x1b[2J\x1b[31m ${window.hacked=1} </p></article>\U000e0041"
 )
 STEP = """() => {
     document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
@@ -553,7 +553,7 @@ def test_hostile_words_stay_words(watched, stage):
         summary.click()
     assert seen.page.evaluate("window.hacked") is None
     text = seen.page.locator("main").inner_text()
-    for words in ("<script>window.hacked", "[U+202E]", "[U+001B][2J", "All 200,000 characters"):
+    for words in ("<script>window.hacked", "[U+202E]", "[U+E0041]", "[U+001B][2J", "All 200,000 characters"):
         assert words in text, words
     assert "\u202e" not in seen.page.content()
     assert "[U+D83D]" not in text, "no character is cut in two"

@@ -1,7 +1,7 @@
 // Elements from plain values. Data becomes text nodes and attribute values only.
 
 const DRAWN = new Set(["svg", "g", "path", "circle", "line", "text", "rect", "polyline", "polygon"]);
-const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff]|\p{Cs}/gu;
+const UNSEEN = /(?![\t\n\u200c-\u200f])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
 // Names characters that have no picture of their own, so that words cannot pass for others.
 export function printable(text) {
