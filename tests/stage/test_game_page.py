@@ -561,6 +561,30 @@ def test_hostile_words_stay_words(watched, stage):
     assert not seen.overflows()
 
 
+def test_a_game_with_an_empty_title_that_was_broken_off_for_an_empty_reason_is_shown(watched, stage):
+    def emptied(data: Any) -> Any:
+        data["game"]["title"] = ""
+        data["beats"][-1] |= {"kind": "stopped", "over": {"stopped": ""}}
+        return data
+
+    seen = watched(f"{stage}/g/seven#n=29", changed=emptied)
+    seen.page.locator(".beat").first.wait_for()
+    seen.press("End")
+    seen.page.locator(".beat.stopped").wait_for()
+
+
+def test_eyes_that_see_no_curve_are_told_of_none_and_a_seat_s_suspicion_is_called_its_own(watched, stage):
+    panels = {}
+    for eyes in ("everything", "public", "seat:Ada"):
+        seen = watched(f"{stage}/g/seven#n=999&as={eyes}")
+        if eyes != "public":
+            seen.page.get_by_role("button", name="Over time").click()
+        panels[eyes] = seen.page.locator(".panels").inner_text()
+    assert [eyes for eyes, text in panels.items() if "The curve below" in text] == ["everything"]
+    assert [eyes for eyes, text in panels.items() if "by those who had to find out" in text] == ["everything"]
+    assert "This player's suspicion of the others, from" in panels["seat:Ada"]
+
+
 def test_a_damaged_record_says_where_it_breaks(watched, games, tmp_path):
     lines = (games / "seven.ndjson").read_bytes().splitlines(keepends=True)
     (tmp_path / "broken.ndjson").write_bytes(

@@ -32,7 +32,7 @@ function callParts(call) {
     call.latency_s != null && `${call.latency_s.toFixed(1)} s (${(call.queue_s ?? 0).toFixed(1)} queued)`,
     tokens,
     call.cost_usd != null && `$${call.cost_usd.toFixed(4)}`,
-    `read: ${call.read?.join(", ") || "nothing"}`,
+    `read: ${call.read.join(", ")}`,
     call.attempts > 1 && counted(call.attempts, "attempt"),
   ].filter(Boolean);
   const callButton = (to, sign, name) => h("button", { "data-to": to, disabled: to == null, "aria-label": name }, sign);
@@ -46,7 +46,7 @@ function callParts(call) {
     h("p", h("b", call.seat), ` · ${call.kind.replaceAll("_", " ")} · ${whenIs(call)}`),
     h("nav", callButton(call.before, "◀", "call before"), `call ${call.place} of ${call.of} of this seat`, callButton(call.after, "▶", "next call")),
     h("p.soft", facts.join(" · ")),
-    (call.failures?.length > 0 || call.error) && h("p.problem", [...(call.failures ?? []).map((failure) => (typeof failure === "string" ? failure : JSON.stringify(failure))), call.error].filter(Boolean).join(" · ")),
+    (call.failures.length > 0 || call.error) && h("p.problem", [...call.failures, call.error].filter(Boolean).join(" · ")),
     call.place > 1 && h("details", h("summary", "What is new since the last call", h("small", ` ${counted(fresh.length, "segment")}`)), fresh.map(part)),
     Object.entries(SHARES).map(group),
     h("section", h("h3", "Reply"), h("pre", { dir: "auto" }, call.reply ?? "(none)")),

@@ -109,13 +109,13 @@ function spark(values, marks = [], [low, high] = [0, 1]) {
   );
 }
 
-export function overTime({ all, n, beat: current }) {
+export function overTime({ all, n, beat: current, viewer }) {
   const suspicions = all.slice(0, n + 1).flatMap((beat) => beat.seats.flatMap((seat) => seat.suspected ?? []));
   const range = [Math.min(0.4, ...suspicions), Math.max(0.6, ...suspicions)];
   const dawns = all.flatMap((beat, place) => (beat.kind === "night" ? [place] : []));
   return h(
     "ul.lines",
-    h("li.soft", `Mean suspicion of each player by those who had to find out, from ${pct(range[0])} to ${pct(range[1])}; 50% is dashed, a night is a line`),
+    h("li.soft", `${viewer === "everything" ? "Mean suspicion of each player by those who had to find out" : "This player's suspicion of the others"}, from ${pct(range[0])} to ${pct(range[1])}; 50% is dashed, a night is a line`),
     current.seats.map((seat, place) => {
       const values = all.map((beat, index) => (index > n || beat.seats[place].left ? null : beat.seats[place].suspected));
       return h("li", { class: seat.left && "gone" }, face(current.seats, seat.name), h("span", seat.name), spark(values, dawns, range), h("b", fate(seat)?.[0] ?? pct(seat.suspected)));
@@ -146,12 +146,12 @@ const KINDS = { false_seer_claim: "◆", suspicion_rises: "↗", suspicion_drops
 export function moments({ moments: items, n, all }) {
   if (!items.length) return h("p.soft", "None yet.");
   return [
-    h("p.soft", "The curve below: suspicion of the Werewolves minus of the others, in points of 100, by those who could not know."),
+    all.some((beat) => beat.gap != null) && h("p.soft", "The curve below: suspicion of the Werewolves minus of the others, in points of 100, by those who could not know."),
     h(
-    "ol.moments",
-    items.map((moment) =>
-      h("li", h("button.step", { "data-go": moment.beat, "aria-current": moment.beat === n && "true" }, h("i", { "aria-hidden": "true" }, KINDS[moment.kind] ?? "•"), h("span", isolated(title(moment.words))), h("small", all[moment.beat] && title(whenIs(all[moment.beat]))))),
-    ),
+      "ol.moments",
+      items.map((moment) =>
+        h("li", h("button.step", { "data-go": moment.beat, "aria-current": moment.beat === n && "true" }, h("i", { "aria-hidden": "true" }, KINDS[moment.kind] ?? "•"), h("span", isolated(title(moment.words))), h("small", all[moment.beat] && title(whenIs(all[moment.beat]))))),
+      ),
     ),
   ];
 }

@@ -74,7 +74,7 @@ export const LISTENERS = { finds_out: "had to find out", accused: "accused", kne
 export const UNHEARD = { defaulted: "no usable answer", timed_out: "no answer in time", declined: "declined" };
 
 export function title(text) {
-  return text[0].toUpperCase() + text.slice(1);
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 // "believes it", "calls it fabrication": what a judgement or a self-label says.
