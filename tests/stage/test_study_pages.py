@@ -84,6 +84,19 @@ def test_the_page_of_the_folder_one_is_in_is_called_as_that_folder_is(runs, tmp_
     assert f"<title>{name.replace(chr(0xDCFF), '?')} · wolfbus</title>" in page.read_text("utf-8")
 
 
+def test_games_that_a_design_deals_from_one_seed_each_stand_beside_one_of_the_other_study(tmp_path):
+    for name in "ab":
+        words = ["--games=4", "--design=mirrored", "--seed=1", "--players=scripted*4,random*4"]
+        rules = tmp_path / "rules.toml"
+        rules.write_text('[rules]\nmax_rounds = 1\n')
+        assert run(["run", str(rules), *words, f"--out={tmp_path / name}"]) == 0
+    with viewed(tmp_path) as url:
+        a, b = (study["id"] for study in data(url, "/library.json")["studies"])
+        pairs = data(url, f"/c.json?a={a}&b={b}")["pairs"]
+    assert len({pair["seed"] for pair in pairs}) == 2
+    assert len({pair["a"] for pair in pairs}) == len({pair["b"] for pair in pairs}) == len(pairs) == 4
+
+
 def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
     with viewed(runs) as url:
         listed = data(url, "/library.json")

@@ -468,14 +468,24 @@ def study_file(study: str, folder: Path, reader: StudyReader) -> dict[str, Any]:
 
 
 def pairs(a: Path, b: Path, root: Path) -> list[dict[str, Any]]:
-    """Return the games of two studies that have a seed in common, with their names in addresses."""
+    """Return the games of two studies that have a seed in common, with their names in addresses; where a study deals
+    several from one seed, the first goes with the other's first.
+    """
     by_seed_a, by_seed_b = _by_seed(a, root), _by_seed(b, root)
-    return [{"seed": seed, "a": by_seed_a[seed], "b": by_seed_b[seed]} for seed in by_seed_a if seed in by_seed_b]
+    return [
+        {"seed": seed, "a": one, "b": other}
+        for seed, games in by_seed_a.items()
+        for one, other in zip(games, by_seed_b.get(seed, ()), strict=False)
+    ]
 
 
-def _by_seed(folder: Path, root: Path) -> dict[str, str]:
+def _by_seed(folder: Path, root: Path) -> dict[str, list[str]]:
     manifest = load_manifest(folder / FILE) or {}
     paths = paths_under(folder / RECORDS).values()
     names = {path.name.partition(".ndjson")[0]: name_of_path(path, root) for path in paths}
     rows: Sequence[dict[str, Any]] = manifest.get("games") or ()
-    return {str(row["seed"]): names[row["game"]] for row in rows if row.get("seed") and row.get("game") in names}
+    by_seed: dict[str, list[str]] = {}
+    for row in rows:
+        if row.get("seed") and row["game"] in names:
+            by_seed.setdefault(row["seed"], []).append(names[row["game"]])
+    return by_seed
