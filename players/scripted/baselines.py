@@ -114,6 +114,8 @@ def _words(dice: _Dice, view: SeatView) -> str:
         words.append(dice.one_of(view.names or (view.me,)))
     if not dice.below(5):
         words.append(dice.one_of(STRANGE_WORDS))
+    while not view.config.may_be_said(" ".join(words)):
+        words.pop()
     return " ".join(words)
 
 

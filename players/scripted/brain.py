@@ -49,7 +49,8 @@ Vote = tuple[SeatName | None, VoteReason]
 def speak(player: Player) -> Answer:
     """Return what the role and the talk so far suggest to say."""
     plan = plan_wolf(player) if player.wolf else plan_honest(player)
-    return Answer(Speech(text=sentence(player, plan), claims=plan.claims), plan.thought[:80] or None)
+    text = sentence(player, plan)
+    return Answer(Speech(text=text, claims=plan.claims if text else ()), plan.thought[:80] or None)
 
 
 def bid(player: Player) -> Answer:
@@ -110,6 +111,8 @@ def vote(player: Player) -> Answer:
         ground = "evidence"
     evidence = choose_evidence(player, target) if target else None
     reason = phrase(player, words().vote_reasons[ground], target, other, evidence)
+    if not reason:
+        return Answer(Ballot(target=target), thought)
     return Answer(Ballot(target=target, reason=reason, claims=_claims(player, target, ground)))
 
 

@@ -203,17 +203,22 @@ def phrase(
     other: SeatName | None = None,
     evidence: Evidence | None = None,
 ) -> str:
-    """Return one of `wordings` filled in: a drawn one, or the first after it that nobody used before."""
+    """Return one of `wordings` filled in: a drawn one, or the first after it that nobody used before; "" where the
+    rules let none of them be said.
+    """
     number = draw(player.seed, f"wording {player.ask.kind}", player.ask.round, player.ask.turn)
     text = ""
     names = player.view.names
     for step in range(len(wordings)):
-        text = wordings[(number + step) % len(wordings)].format(
+        wording = wordings[(number + step) % len(wordings)].format(
             t=target or "somebody",
             o=other or "somebody",
             d=player.notes.died or "somebody",
             e=_evidence(number // 1009 + step, target, evidence),
         )
+        if not player.view.config.may_be_said(wording):
+            continue
+        text = wording
         if read(text, names).skeleton not in player.notes.skeletons:
             break
     return text

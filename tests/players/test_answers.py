@@ -12,7 +12,9 @@ from tests.game.driver import verify
 from tests.players.table import CONFIGS, answer_of, play
 from tests.record.synthetic import record
 from wolfbus.agent import NO_ANSWER, Agent, Answer
+from wolfbus.game.config import GameConfig
 from wolfbus.knowledge.view import SeatView
+from wolfbus.messages.content import published_words
 from wolfbus.messages.requests import Ask
 
 
@@ -26,6 +28,15 @@ def test_every_answer_of_a_game_is_legal(rules: str):
             played = play(f"{rules} {seed}", CONFIGS[rules], brains)
             kinds.update(question.kind for question in played.questions)
         assert kinds["vote"]
+
+
+@pytest.mark.parametrize(("brain", "most"), [(ScriptedBrain, 100), (RandomBrain, 40)])
+def test_where_statements_have_to_be_short_something_short_is_said(brain: type[Agent], most: int):
+    def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
+        assert view.config.may_be_said(published_words(answer.content))
+
+    # the table sees that nobody who has the floor says nothing
+    play("short", GameConfig(max_statement=most, max_rounds=3), (brain,), watch)
 
 
 @pytest.mark.parametrize("brain", [ScriptedBrain, RandomBrain])
