@@ -8,6 +8,7 @@ kill with ATTACK. Night n here follows AIWolf's day n - 1, and the day after it 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import queue
@@ -53,6 +54,8 @@ _NOTHING: Final = frozenset({"", "Over", "Skip", "ForceSkip"})
 """What is said by who says nothing."""
 _NAME_S: Final = 30.0
 """Seconds in which a client has to tell its name."""
+_FAREWELL_S: Final = 5.0
+"""Seconds in which a client reads what is left to be sent as its game is over."""
 _LONGEST: Final = 1 << 16
 """Bytes of a client's message."""
 _RAW_KEPT: Final = 4_096
@@ -102,9 +105,13 @@ class Client:
         return None
 
     def close(self) -> None:
-        """Send what waits, and end the connection."""
+        """Send what waits, and end the connection; a client that does not read misses it."""
         self._outgoing.put(None)
-        self._writer.join()
+        self._writer.join(_FAREWELL_S)
+        if self._writer.is_alive():
+            # what is being sent would wait for ever for it to read, and keep the connection from being closed
+            with contextlib.suppress(OSError):
+                self._connection.socket.shutdown(socket.SHUT_RDWR)
         self._connection.close()
 
     def _write(self) -> None:

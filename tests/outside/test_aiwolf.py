@@ -23,6 +23,7 @@ from wolfbus.service.lifecycle import Stopping
 pytest.importorskip("websockets", reason='no websockets: pip install "wolfbus[aiwolf]"')
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
+from websockets.sync.server import serve
 
 from players.aiwolf import AiwolfBrain, Client, Gateway
 
@@ -231,6 +232,25 @@ def test_a_name_is_put_for_no_part_of_a_word_or_a_number(names, text, expected):
     view.hear_public(Public(n=1, fact=said))
     (talk,) = AiwolfBrain(None)._fresh_talk(view)
     assert talk["text"] == expected
+
+
+def test_a_client_that_stops_reading_does_not_hold_up_whoever_ends_its_game(monkeypatch):
+    monkeypatch.setattr("players.aiwolf._FAREWELL_S", 0.1)
+    is_closed = threading.Event()
+
+    def end(connection: Any) -> None:
+        client = Client(connection)
+        for _ in range(1000):
+            client.tell("TALK", text="x" * 20_000)
+        client.close()
+        is_closed.set()
+
+    with serve(end, "127.0.0.1", 0, compression=None) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        # of messages that nobody takes it keeps a few, and then reads no more; nor does it ask whether it is heard
+        url = f"ws://127.0.0.1:{server.socket.getsockname()[1]}"
+        with connect(url, compression=None, max_queue=1, ping_interval=None, close_timeout=0):
+            assert is_closed.wait(PATIENCE_S)
 
 
 def test_a_gateway_without_its_package_says_how_to_install_it(tmp_path, monkeypatch):
