@@ -15,7 +15,7 @@ from tests.golden.played import unpacked
 from tests.stage.served import sealed
 from wolfbus.knowledge.departure import departure
 from wolfbus.knowledge.truth import GameFacts
-from wolfbus.messages.events import Opened, Stopped
+from wolfbus.messages.events import AnsweredAssessOther, Opened, Stopped
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage import GameFeed, all_viewers
@@ -190,6 +190,23 @@ def test_moments_come_from_the_turns_of_the_curve_and_a_game_that_is_over_has_a_
             assert set(lie.get("doubted", ())) == {name for name, flag in found_out.items() if flag}
         assert "story" not in page_of(lively(seed)[:-1], EVERYTHING)
         assert "story" not in page_of(lively(seed), PUBLIC)
+
+
+def test_a_story_says_of_a_single_judge_what_it_made_of_the_lie_and_counts_nobody():
+    headlines = []
+    for seed in SEEDS:
+        game = lively(seed)
+        judge = next(seat.name for seat in opened(game).seats if seat.role == "Villager")
+        unheard = {"content": None, "outcome": "defaulted", "fault": "unparseable"}
+        alone = tuple(
+            line._replace(event=line.event.model_copy(update=unheard))
+            if isinstance(line.event, AnsweredAssessOther) and line.event.seat != judge
+            else line
+            for line in game
+        )
+        headlines.append(page_of(alone, EVERYTHING)["story"]["headline"])
+    assert any(re.search("; the only one who had to find out (doubts|believes) it, (and|yet) ", line) for line in headlines)
+    assert not any(re.search(r"\b1 who had", line) for line in headlines)
 
 
 def test_eyes_see_their_own_secrets_and_their_partners_whispers_only():

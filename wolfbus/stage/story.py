@@ -202,6 +202,8 @@ def _headline(lie: ToldLie | None, end: str, winner: Winner) -> str:
     doubt = f"none {whom} doubts it" if not doubts else f"all {count} who had to find out do doubt it"
     if 0 < doubts < count:
         doubt = f"{doubts} {whom} {'doubts' if doubts == 1 else 'doubt'} it"
+    if count == 1:
+        doubt = f"the only one who had to find out {'doubts' if doubts else 'believes'} it"
     expected = winner is None or (winner == "werewolves") == (doubts * 2 <= count)
     return f"{subject}; {doubt}, {'and' if expected else 'yet'} {end}"
 
