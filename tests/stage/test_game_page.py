@@ -1,6 +1,7 @@
 """The page of a game in a browser: read by keys and links, by any eyes, on any screen, and safe before any words."""
 
 import json
+import os
 import re
 import shlex
 import statistics
@@ -230,6 +231,25 @@ def test_the_command_line_writes_the_picture(games, tmp_path):
     drawn = wolfbus(games, "page", "seven.ndjson", "--picture", "-o", str(tmp_path / "seven.png"))
     assert drawn.code == 0, drawn.err
     assert sized((tmp_path / "seven.png").read_bytes()) == (1200, 630)
+
+
+BROWSER = """#!/bin/sh
+for word; do case "$word" in --screenshot=*) picture="${word#*=}" ;; esac; done
+folder="${picture%/*}"
+mv "$folder" "$folder-kept" && ln -s "$folder-kept" "$folder"
+echo drawn > "$picture"
+"""
+"""Leaves its folder so that it cannot be taken away, as helpers do that still write into it."""
+
+
+def test_a_browser_that_leaves_something_behind_has_drawn_the_picture_all_the_same(games, tmp_path):
+    (tmp_path / "chromium").write_text(BROWSER)
+    (tmp_path / "chromium").chmod(0o755)
+    picture = tmp_path / "seven.png"
+    where = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(tmp_path)}
+    drawn = wolfbus(games, "page", "seven.ndjson", "--picture", "-o", str(picture), **where)
+    assert (drawn.code, drawn.err) == (0, "")
+    assert picture.read_text() == "drawn\n"
 
 
 def test_the_command_line_says_in_a_line_what_the_picture_lacks(games, tmp_path):

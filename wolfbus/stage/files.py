@@ -180,7 +180,8 @@ def photographed(page: str) -> bytes:
         raise ConfigError(
             "--picture needs Chromium or Chrome on this machine; or open the page, and save the picture under Share"
         )
-    with tempfile.TemporaryDirectory() as folder:
+    # a browser's helpers may outlive it for a moment, and write into what is taken away
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         file, picture = Path(folder, "game.html"), Path(folder, "game.png")
         file.write_text(page, "utf-8")
         # root, as in a container, has no sandbox to be put into; the page is ours, and can connect to nothing
