@@ -205,7 +205,9 @@ def test_a_story_says_of_a_single_judge_what_it_made_of_the_lie_and_counts_nobod
             for line in game
         )
         headlines.append(page_of(alone, EVERYTHING)["story"]["headline"])
-    assert any(re.search("; the only one who had to find out (doubts|believes) it, (and|yet) ", line) for line in headlines)
+    assert any(
+        re.search("; the only one who had to find out (doubts|believes) it, (and|yet) ", line) for line in headlines
+    )
     assert not any(re.search(r"\b1 who had", line) for line in headlines)
 
 

@@ -88,7 +88,7 @@ def test_games_that_a_design_deals_from_one_seed_each_stand_beside_one_of_the_ot
     for name in "ab":
         words = ["--games=4", "--design=mirrored", "--seed=1", "--players=scripted*4,random*4"]
         rules = tmp_path / "rules.toml"
-        rules.write_text('[rules]\nmax_rounds = 1\n')
+        rules.write_text("[rules]\nmax_rounds = 1\n")
         assert run(["run", str(rules), *words, f"--out={tmp_path / name}"]) == 0
     with viewed(tmp_path) as url:
         a, b = (study["id"] for study in data(url, "/library.json")["studies"])
