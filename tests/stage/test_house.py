@@ -245,6 +245,16 @@ def test_games_of_a_house_that_are_long_over_are_read_and_kept_no_more():
         assert len(source._readers) == len(source._games) == 64
 
 
+def test_games_that_go_on_are_listed_in_the_order_in_which_they_began():
+    bus = open_bus("memory://")
+    moderated, games = Moderated(bus), [f"g{number}" for number in range(1, 10)]
+    for number, name in enumerate(games, 1):
+        moderated.say(GameOpened(game=name, number=number))
+    with StageServer(Served(live=HouseSource(bus, HOUSE)), port=0) as stage:
+        assert fetched(stage.url, "/g/g0/data.json")[0] == 404
+        assert [game["game"] for game in data(stage.url, "/library.json")["live"]] == games
+
+
 @pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "address already in use"), ("a..b", "no name of a machine")])
 def test_an_address_that_cannot_be_served_on_is_told_and_the_house_is_read_no_more(host, why):
     with socket.create_server(("127.0.0.1", 0)) as listener:

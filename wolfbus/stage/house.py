@@ -85,7 +85,7 @@ class HouseSource(LoopCalls, GameSource):
 
     def live(self) -> list[dict[str, Any]]:
         """Return what a library tells of the games that go on."""
-        return [{**self._games[name].summary(), "house": self._house} for name in self._running if name in self._games]
+        return [{**self._games[name].summary(), "house": self._house} for name in self._games if name in self._running]
 
     def _catch_up(self) -> None:
         """Take in what there is, before anybody is answered."""
