@@ -13,6 +13,7 @@ from tests.cli_views.games import SEEDS, lively, mean_suspicion, names_in, suspi
 from tests.game.living import left_in
 from tests.golden.played import unpacked
 from tests.stage.served import sealed
+from wolfbus.cli import run
 from wolfbus.knowledge.departure import departure
 from wolfbus.knowledge.truth import GameFacts
 from wolfbus.messages.events import AnsweredAssessOther, Opened, Stopped
@@ -168,6 +169,15 @@ def test_the_curve_is_the_suspicion_of_werewolves_minus_that_of_others_by_those_
     beats = page_of(game, EVERYTHING)["beats"]
     assert "gap" not in beats[-1], "who has come to the end suspects nobody any more"
     assert "gap" not in json.dumps(page_of(game, PUBLIC))
+
+
+@pytest.mark.parametrize("when", ["after", "none"])
+def test_a_game_in_which_nobody_judges_while_it_goes_on_has_no_curve(tmp_path, when):
+    rules = tmp_path / "rules.toml"
+    rules.write_text(f'assess = "{when}"\nlabel = "after"\n')
+    assert run(["play", "--seed=7", "--game=g", f"--config={rules}", f"--out={tmp_path}", "--json"]) == 0
+    beats = page_of(tuple(read_record(open_lines(tmp_path / "g.ndjson"))), EVERYTHING)["beats"]
+    assert not any("gap" in beat for beat in beats)
 
 
 def test_moments_come_from_the_turns_of_the_curve_and_a_game_that_is_over_has_a_story():

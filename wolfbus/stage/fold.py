@@ -185,7 +185,8 @@ class BeatFold:
         if config is not None:
             self._suspicion = Suspicion(config.alpha, config.prior)
             self._labelled_twice = config.label == "both"
-            self._is_judged = config.assess != "none"
+            # what is made of statements when the game is over moves nothing that is shown of it
+            self._is_judged = config.assess == "live"
         if self._seat is None:
             self._emit("opened")
 
