@@ -210,7 +210,8 @@ def _split(command: str) -> list[str]:
     try:
         argv = shlex.split(command)
     except ValueError as error:
-        raise ConfigError(f"exec:{command}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+        raise ConfigError(f"exec:{printable(command)}: {str(error)[:1].lower()}{str(error)[1:]}") from None
     if "\0" in command or shutil.which(argv[0]) is None:
-        raise ConfigError(f"exec:{command}: there is no program {argv[0]!r}, or it may not be run")
+        program = printable(repr(argv[0]), _SHOWN)
+        raise ConfigError(f"exec:{printable(command)}: there is no program {program}, or it may not be run")
     return argv

@@ -27,11 +27,20 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.mark.parametrize(
     ("words", "says"),
-    [("   ", "lacks a command"), ("no-such-program x", "'no-such-program'"), ("cat 'x", "no closing")],
+    [
+        ("   ", "lacks a command"),
+        ("no-such-program x", "'no-such-program'"),
+        ("cat 'x", "no closing"),
+        ("no-such-program\n\x1b[2J x", "'no-such-program'"),
+        (f"{'no' * 9_000}\n '", "no closing"),
+    ],
 )
-def test_a_command_that_cannot_run_is_refused_before_the_game(words, says):
-    with pytest.raises(ConfigError, match=says):
+def test_a_command_that_cannot_run_is_refused_in_one_line_before_the_game(words, says):
+    with pytest.raises(ConfigError, match=says) as refused:
         build(f"exec:{words}")
+    line = str(refused.value)
+    assert line.isprintable()
+    assert len(line) < 1000
 
 
 def test_a_reply_is_read_with_its_thought_and_no_shell_sees_the_command(brain_of):
