@@ -32,7 +32,8 @@ _EXIT_S: Final = 3 * GRACE_S
 _POLL_S: Final = 0.25
 """Seconds between looks at whether a silent child still runs: its output stays open while a child of its own has it."""
 
-_SECRET: Final = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+_SECRET: Final = frozenset({"KEY", "TOKEN", "SECRET", "PASSWORD"})
+"""Last words of names of variables that hold what is secret."""
 
 Received: TypeAlias = bytes | Literal["late", "ended", "closed", "flood"]
 """A line, or why there is none: the time is up, the child has ended or cannot be talked to, `interrupt` was called,
@@ -260,7 +261,9 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in variables.items()
-        if name != "REDIS_URL" and not name.upper().startswith("WOLFBUS_") and not name.upper().endswith(_SECRET)
+        if name != "REDIS_URL"
+        and not name.upper().startswith("WOLFBUS_")
+        and name.upper().rpartition("_")[2] not in _SECRET
     }
 
 

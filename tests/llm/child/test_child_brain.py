@@ -52,7 +52,7 @@ def test_a_reply_is_read_with_its_thought_and_no_shell_sees_the_command(brain_of
 
 def test_a_child_gets_neither_the_way_to_the_bus_nor_keys(brain_of, monkeypatch):
     bus = ("WOLFBUS_BUS", "WOLFBUS_PLAYER_BUS", "REDIS_URL")
-    secret = ("OPENAI_API_KEY", "GH_TOKEN", "APP_SECRET", "pg_password")
+    secret = ("OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GH_TOKEN", "TOKEN", "APP_SECRET", "pg_password")
     for name in (*bus, *secret, "MY_REDIS_URL", "MY_API_KEYS"):
         monkeypatch.setenv(name, "hunter2")
     code = 'for each in asks(): say(id=each["id"], text=" ".join(n for n, v in os.environ.items() if v == "hunter2"))'
