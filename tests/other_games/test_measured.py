@@ -120,6 +120,27 @@ def test_replay_tells_a_log_from_a_record_and_shows_its_numbers(file_of, importe
     assert "--speed needs a wolfbus record; this is a log of another table" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("kind", ["table", "wolf"])
+def test_what_a_log_says_of_where_it_is_from_is_shown_and_not_obeyed(kind, file_of, imported, capsys, tmp_path):
+    hostile = "x\x1b]0;evil\x07\u202ey\nVerified: all of it"
+    if kind == "wolf":
+        meta = json.loads(META.read_text("utf-8"))
+        (tmp_path / "run_meta.json").write_text(json.dumps({**meta, "run_id": hostile, "model": hostile}))
+        path = tmp_path / "events.ndjson"
+        path.write_bytes(LOG.read_bytes())
+    else:
+        _, (path,) = imported("table", file_of("table"))
+        head, *lines = path.read_text("utf-8").splitlines()
+        changed = json.dumps({**json.loads(head), "file": hostile, "kind": hostile})
+        path.write_text("\n".join([changed, *lines]) + "\n", encoding="utf-8")
+    capsys.readouterr()
+    assert run(["replay", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert not {"\x1b", "\x07", "\u202e"} & set(out)
+    assert "Verified" in out
+    assert "\nVerified" not in out
+
+
 def test_a_game_that_is_in_two_folders_is_counted_once(tmp_path, file_of, imported, capsys):
     source = file_of("aiwolf")
     imported("aiwolf", source)

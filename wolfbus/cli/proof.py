@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from wolfbus.cli.terminal.wording import WINNERS
 from wolfbus.errors import RecordError
-from wolfbus.files.printable import counted
+from wolfbus.files.printable import NOTE_SHOWN, counted, printable
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines
 
@@ -281,6 +281,7 @@ def read_foreign(source: RecordSource, criteria: Criteria) -> Proof:
         raise RecordError(f"{source.name}: {error}") from None
     source.close()
     rows, head = rows_by(criteria, log, include_defaulted=criteria.include_defaulted), log.head
+    kind, file = printable(head.kind), printable(head.file, NOTE_SHOWN)
     ended = "it stops before the game's end" if log.ended is None else WINNERS[log.ended.winner]
     return Proof(
         name=source.name,
@@ -292,8 +293,8 @@ def read_foreign(source: RecordSource, criteria: Criteria) -> Proof:
         rounds=log.rounds,
         events=len(log.lines),
         notes=[
-            f"A log of another table ({head.kind}), not a record: nothing seals it, and no rules can be run over it.",
-            f"Game {head.game}, of {head.file}: {ended}. What that table never asked is undefined below, not 0.",
+            f"A log of another table ({kind}), not a record: nothing seals it, and no rules can be run over it.",
+            f"Game {head.game}, of {file}: {ended}. What that table never asked is undefined below, not 0.",
         ],
     )
 
@@ -311,8 +312,9 @@ def _reread(counts: PaperCounts) -> dict[str, Any]:
 def _paper_notes(log: PaperLog, counts: PaperCounts, reread: dict[str, Any], *, as_recorded: bool) -> list[str]:
     rungs = [(name, row) for name, row in reread.items() if name != "replies"]
     shares = ", ".join(f"{name} {row['n']} ({row['share']:.1%})" for name, row in rungs if reread["replies"])
+    run, model = printable(log.run, NOTE_SHOWN), printable(log.model or "", NOTE_SHOWN) or "model unknown"
     lines = [
-        f"A log of the paper's code: run {log.run}, {log.model or 'model unknown'}, {len(log.statements)} statements.",
+        f"A log of the paper's code: run {run}, {model}, {len(log.statements)} statements.",
         (
             f"Its writer stored {counts.fillers} of {counts.analyses} labels and judgements as fillers; "
             f"our reading of the raw replies recovers {counts.recovered} of them ({counts.partial} of these "
