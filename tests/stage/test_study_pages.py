@@ -261,3 +261,17 @@ def test_what_was_measured_last_is_cached_until_its_study_changes_and_not_all_th
         assert gathered(a, b) == ["a"]
         os.utime(record, (record.stat().st_atime, record.stat().st_mtime + 1))
         assert gathered(b, a) == ["b"]
+
+
+def test_a_study_s_page_takes_in_what_people_judge_while_it_is_served(runs, tmp_path):
+    study = shutil.copytree(runs / "a", tmp_path / "a")
+    for rater in ("anna", "late-rater"):
+        sheet = tmp_path / f"{rater}.csv"
+        assert run(["annotate", str(study), "--export", str(sheet), "--statements", "5"]) == 0
+        sheet.write_bytes(re.sub(rb",,,,(\r?\n)", rb",yes,,,\1", sheet.read_bytes()))
+    assert run(["annotate", str(study), "--import", str(tmp_path / "anna.csv"), "--rater", "anna"]) == 0
+    with viewed(tmp_path) as url:
+        page = f"/s/{data(url, '/library.json')['studies'][0]['id']}/report.html"
+        assert "late-rater" not in fetched(url, page)[2].decode()
+        assert run(["annotate", str(study), "--import", str(tmp_path / "late-rater.csv"), "--rater", "late-rater"]) == 0
+        assert "late-rater" in fetched(url, page)[2].decode()

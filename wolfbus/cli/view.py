@@ -250,12 +250,21 @@ def _comparison(a: Path, b: Path) -> dict[str, Any]:
 
 
 def _changed(folder: Path) -> list[tuple[str, float]]:
-    """Return what a study consists of, and when each last changed; not what is kept beside its records."""
+    """Return what a study consists of, with what was said of it afterwards, and when each last changed; not what is
+    kept beside its records.
+    """
+    from analytics.annotations.beliefs import FILE as BELIEFS
+    from analytics.annotations.file import FOLDER as ANNOTATIONS
     from wolfbus.files.cache import FOLDER as KEPT
     from wolfbus.study.manifest import RECORDS
 
-    paths = (folder, *(path for path in (folder / RECORDS).glob("*") if path.name != KEPT))
-    return [(path.name, path.stat().st_mtime) for path in sorted(paths) if path.exists()]
+    inner = (path for name in (RECORDS, ANNOTATIONS) for path in (folder / name).glob("*") if path.name != KEPT)
+    changes = []
+    for path in sorted((folder, folder / BELIEFS, *inner)):
+        # it may be gone by now
+        with contextlib.suppress(FileNotFoundError):
+            changes.append((path.name, path.stat().st_mtime))
+    return changes
 
 
 def _gathered(folder: Path, tell: Callable[[int, int], None] = lambda _read, _all: None) -> Gathered:
