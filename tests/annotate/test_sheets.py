@@ -53,6 +53,13 @@ def test_a_sheet_tells_no_game_role_label_or_private_word_and_its_ids_mean_nothi
     assert {row["row"].removeprefix("s-") for row in rows} == key["rows"].keys()
 
 
+@pytest.mark.parametrize("command", [("annotate", "--export", "sheet.csv"), ("beliefs",)])
+def test_a_seed_that_no_record_could_hold_is_refused_in_one_line(command, place):
+    name, *words = command
+    said = wolfbus(place.folder, name, "study", *words, "--seed", "\udcff")
+    assert (said.code, said.err) == (2, "wolfbus: seed: not text that UTF-8 can hold\n")
+
+
 def test_a_seed_draws_the_same_statements_and_a_sheet_is_never_overwritten(place):
     first = exported(place)
     said = place.annotate("--export", "sheet.csv")

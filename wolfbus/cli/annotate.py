@@ -19,7 +19,16 @@ from wolfbus.cli.measuring import (
     read_games,
     workers_option,
 )
-from wolfbus.cli.options import FILE, checked, config_option, json_option, model_options, read_name, refuse
+from wolfbus.cli.options import (
+    FILE,
+    checked,
+    config_option,
+    json_option,
+    model_options,
+    read_name,
+    refuse,
+    seed_option,
+)
 from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted
 
@@ -59,7 +68,7 @@ def _name(text: str) -> str:
     metavar="N",
     help=f"With --export: how many to sample. [default: {_SAMPLE}] With --reader: read such a sample only.",
 )
-@click.option("--seed", help="Of the sample; the same seed draws the same statements. [default: 0]")
+@seed_option("Of the sample; the same seed draws the same statements. [default: 0]")
 @click.option("--import", "sheet_in", type=FILE, metavar="SHEET.csv", help="Take in what somebody filled in.")
 @click.option("--rater", callback=_name, metavar="NAME", help="With --import: who filled it in.")
 @click.option("--agreement", is_flag=True, help="Print how far all that annotated agree: kappa, alpha, intervals.")

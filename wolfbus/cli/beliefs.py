@@ -11,7 +11,7 @@ import click
 from wolfbus.cli import FAILED
 from wolfbus.cli.asking import ask_models, progress, report_answers
 from wolfbus.cli.measuring import print_problems
-from wolfbus.cli.options import Share, config_option, json_option, model_options, refuse
+from wolfbus.cli.options import Share, config_option, json_option, model_options, refuse, seed_option
 from wolfbus.errors import ConfigError
 from wolfbus.files.printable import counted, printable
 
@@ -42,7 +42,7 @@ _AT: Final[Mapping[str, tuple[When, ...]]] = {
     metavar="SHARE",
     help="Also ask listeners twice before and once after this share of the debate's statements, with a silent vote.",
 )
-@click.option("--seed", default="0", show_default=True, help="Draws these statements; the same seed, the same ones.")
+@seed_option("Draws these statements; the same seed, the same ones. [default: 0]")
 @config_option("Models and endpoints, as for `wolfbus play`: those of the study, or what is to answer in their place.")
 @model_options
 @click.option("--yes", is_flag=True, help="Go ahead with what it will take, without asking.")
@@ -51,7 +51,7 @@ def beliefs(
     study: Path,
     at: str,
     statements: float,
-    seed: str,
+    seed: str | None,
     config_file: Path | None,
     *,
     yes: bool,
@@ -76,7 +76,7 @@ def beliefs(
     from wolfbus.running.trust import addresses_named_by, not_sealed
 
     models = load_config(config_file).models
-    run = BeliefRun(study, models, Moments(_AT[at], statements, seed))
+    run = BeliefRun(study, models, Moments(_AT[at], statements, seed or "0"))
     with alone(run.path):
         run.prepare()
         if named := not_sealed(study, addresses_named_by(run.respondents, models)):
