@@ -108,4 +108,23 @@ def test_a_picture_that_json_cannot_hold_is_told_and_not_printed(bus, watch, str
     bus.post(streams.live(HOUSE), Entry(pack(picture), "live", "analytics"))
     _, out, err = watch("--once", "--json")
     assert out == ""
-    assert err.startswith("wolfbus: a picture cannot be told as JSON: ")
+    assert err.startswith("wolfbus: a picture cannot be told: ")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{"running": "x"}, {"winners": ["x"]}, {"games": [{"statements": 1}]}, {"games": 1}, {"headline": {"n": "x"}}],
+)
+def test_a_picture_of_another_analytics_is_told_in_one_line(bus, watch, part):
+    bus.post(streams.live(HOUSE), Entry(pack({"v": 1, **part}), "live", "analytics"))
+    _, out, err = watch("--once")
+    assert out == ""
+    assert err.startswith("wolfbus: a picture cannot be told: ")
+    assert err.count("\n") == 1
+
+
+def test_words_of_a_picture_are_shown_and_not_obeyed(bus, watch):
+    hostile = "x\x1b]0;evil\x07\u202ey"
+    bus.post(streams.live(HOUSE), Entry(pack({"v": 1, "over": hostile, "winners": {hostile: 1}}), "live", "analytics"))
+    _, out, err = watch("--once")
+    assert not {"\x1b", "\x07", "\u202e"} & set(out + err)

@@ -14,7 +14,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import every_entry
 from wolfbus.cli.options import service_address
 from wolfbus.errors import MessageError
-from wolfbus.files.printable import counted, name_of, printable
+from wolfbus.files.printable import counted, error_in_words, name_of, printable, visible
 from wolfbus.messages.codec import unpack
 from wolfbus.service.lifecycle import Stopping, await_bus
 from wolfbus.service.session import Session
@@ -111,14 +111,16 @@ def _read(entry: Entry | None) -> dict[str, Any] | None:
 
 
 def _print(picture: Mapping[str, Any], *, closed: bool, as_json: bool) -> None:
-    if not as_json:
-        click.echo("\n".join(_lines(picture, closed=closed)) + "\n")
-        return
     try:
-        click.echo(json.dumps({**picture, "closed": closed}, allow_nan=False))
-    except (ValueError, TypeError) as error:
-        # msgpack holds more than JSON does: numbers that are none, bytes
-        click.echo(f"wolfbus: a picture cannot be told as JSON: {error}", err=True)
+        if as_json:
+            text = json.dumps({**picture, "closed": closed}, allow_nan=False)
+        else:
+            text = "\n".join(map(visible, _lines(picture, closed=closed))) + "\n"
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        # another version's analytics may have posted it; and msgpack holds more than JSON does: NaN, bytes
+        click.echo(f"wolfbus: a picture cannot be told: {error_in_words(error)}", err=True)
+    else:
+        click.echo(text)
 
 
 _WINNERS: Final = {"villagers": "villagers", "werewolves": "Werewolves", "nobody": "nobody"}
