@@ -11,7 +11,7 @@ from tests.services.fed import HOUSE, ask
 from wolfbus.bus import Entry, streams
 from wolfbus.cli import run
 from wolfbus.messages.codec import encode, pack
-from wolfbus.messages.house import Join
+from wolfbus.messages.house import GameOpened, Join
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.tickets import Holder
 
@@ -130,6 +130,16 @@ def test_what_strangers_wrote_breaks_neither_the_reading_nor_the_terminal(bus, h
     assert not {"\x1b", "\u202e"} & set(out)
     assert "mallory" in out
     assert "alice" not in out
+
+
+def test_a_batch_that_no_moderator_wrote_is_told_as_hidden(bus, house, status):
+    bus.post(streams.games(HOUSE), Entry(encode(GameOpened(game="g", number=1)), "game_opened", "x"))
+    strange = {"v": 1, "type": "asked", "round": b"x", "phase": "\x1b]0;evil\x07"}
+    bus.post(streams.record(HOUSE, "g"), Entry(pack(strange), "asked", "x"))
+    code, out = status("--json")
+    (report,) = json.loads(out)["houses"]
+    assert (code, report["running"][0]["phase"], list(report["unreadable"])) == (0, None, ["records"])
+    assert "\x1b" not in status()[1]
 
 
 def test_a_user_who_may_not_read_everything_sees_the_rest_and_is_told_what_is_hidden(

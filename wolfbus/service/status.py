@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
+from pydantic import TypeAdapter
 from redis.exceptions import ResponseError
 
 from wolfbus.bus import streams
@@ -20,6 +21,7 @@ from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed
 from wolfbus.messages.base import HOUSE_PATTERN
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
+from wolfbus.messages.events import Asked
 from wolfbus.messages.house import Join
 from wolfbus.service.session import Session
 
@@ -35,6 +37,7 @@ _BACK: Final = 60
 _CLOCK_FROM_MS: Final = 1_500_000_000_000
 _KEY: Final = re.compile(rf"wolf:\{{({HOUSE_PATTERN})\}}:(.+)", re.DOTALL)
 _SAMPLES: Final = 5
+_BATCH: Final = TypeAdapter(Asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +211,8 @@ class StatusReader:
         lines = parse_id(self._bus.last_id(record))[0]
         for entry in reversed(self._bus.entries(record, f"{max(lines - _BACK, 0)}-0", _BACK)):
             if entry.type == "asked":
-                batch = unpack(entry.body)
-                return replace(game, lines=lines, round=batch.get("round"), phase=batch.get("phase"))
+                batch = validate(_BATCH, unpack(entry.body), lenient=True)
+                return replace(game, lines=lines, round=batch.round, phase=batch.phase)
         return replace(game, lines=lines)
 
     def _knocks(self, house: str) -> dict[str, _Knock]:
