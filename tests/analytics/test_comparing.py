@@ -346,6 +346,13 @@ def test_two_folders_are_compared_in_every_metric_with_a_page(studies, capsys, t
     assert "<table" in made
 
 
+@pytest.mark.parametrize("option", [("--margin", "accuracy=0.1"), ("--different-times",)])
+def test_what_compares_studies_alone_is_refused_of_two_agents(studies, capsys, option):
+    code, out, err = told(capsys, studies, "{b}", "--agents", "rand", "scripted", *option)
+    assert (code, out) == (2, "")
+    assert "--margin and --different-times compare studies: not with --agents" in err
+
+
 def test_two_agents_of_one_folder_are_compared(studies, capsys):
     given = ["--metric", "accuracy", "--metric", "accuracy_lift"]
     text = told(capsys, studies, "{b}", "--agents", "rand", "scripted", *given)[1]

@@ -21,7 +21,7 @@ from wolfbus.cli.measuring import (
     read_games,
     workers_option,
 )
-from wolfbus.cli.options import FILE, json_option
+from wolfbus.cli.options import FILE, json_option, refuse
 from wolfbus.errors import ConfigError
 from wolfbus.files.printable import printable
 from wolfbus.files.whole_file import check_writable, is_stdout, write_named
@@ -104,8 +104,13 @@ def compare(
     from analytics.gather import once
     from analytics.metrics.primary import declared_by, primary_of
 
-    if as_json and as_table:
-        raise ConfigError("--json or --csv: give one of them")
+    refuse(
+        (as_json and as_table, "--json or --csv: give one of them"),
+        (
+            agents is not None and (margins or different_times),
+            "--margin and --different-times compare studies: not with --agents",
+        ),
+    )
     if output is not None:
         check_writable(output)
     chosen, criteria = _metrics(metrics), criteria_of(**options)
