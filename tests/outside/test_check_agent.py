@@ -325,3 +325,10 @@ def test_the_command_says_when_the_agents_process_ends_before_it_joined(redis_ur
     result = CliRunner().invoke(cli, words, standalone_mode=False)
     assert result.return_value == 1
     assert "FAIL  joins\n        not joined: `false '{bus}'` exited with code 1\n" in result.stdout
+
+
+def test_what_an_agents_process_prints_does_not_stand_among_the_findings(redis_url: str, capfd) -> None:
+    words = ["check-agent", "--json", "--bus", redis_url, "--", sys.executable, "-c", "print('hello')"]
+    result = CliRunner().invoke(cli, words, standalone_mode=False)
+    assert json.loads(result.stdout)["failed"] == 1
+    assert capfd.readouterr() == ("", "hello\n")

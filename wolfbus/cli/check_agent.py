@@ -39,6 +39,7 @@ AUTO: Final = "auto"
 _CHECK_WIDTH: Final = 34
 _SHOWN: Final = 300
 _EXIT_S: Final = 5.0
+_STDERR: Final = 2
 _MARKS: Final = {"ok": ("OK", "green"), "warn": ("WARN", "yellow"), "fail": ("FAIL", "red"), "skip": ("--", None)}
 
 
@@ -182,7 +183,8 @@ def _agent_process(command: Sequence[str], url: str, house: str, name: str | Non
     environment = {**os.environ, "WOLFBUS_BUS": url, "WOLFBUS_HOUSE": house}
     if name is not None:
         environment["WOLFBUS_NAME"] = name
-    process = start_child([program, *words[1:]], env=environment)
+    # what it prints is none of the findings
+    process = start_child([program, *words[1:]], env=environment, stdout=_STDERR)
     left_s = 0.0
     try:
         yield process
