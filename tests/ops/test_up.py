@@ -47,15 +47,16 @@ def test_a_process_for_every_actor_plays_the_game_that_one_process_plays(tmp_pat
     (tmp_path / "rules.toml").write_text(RULES)
     alone = json.loads(wolfbus(tmp_path, "play", *GAME, "--json", "--out", "alone").out)
     together = subprocess.run(
-        [*WOLFBUS, "up", *GAME, "--out", "together"],
+        [*WOLFBUS, "up", *GAME, "--out", "to gether"],
         cwd=tmp_path, capture_output=True, text=True, timeout=90, check=False, env={**os.environ, "PATH": path},
     )  # fmt: skip
     assert together.returncode == 0, together.stderr
     assert f"Digest {alone['digest']}\n" in together.stdout
     (game,) = re.findall(r"^Game 1, (.*): ended, the werewolves won$", together.stdout, re.MULTILINE)
+    assert f"(check it: wolfbus replay 'to gether/{game}.ndjson')\n" in together.stdout
     names = {line.partition("│")[0].strip() for line in together.stderr.splitlines()}
     assert {"up", "moderator", "analytics", *(f"player-{place}" for place in range(1, SEATS + 1))} <= names
-    assert {path.name for path in (tmp_path / "together").iterdir()} == {
+    assert {path.name for path in (tmp_path / "to gether").iterdir()} == {
         f"{game}.ndjson", "metrics.json", "report.txt",
     }  # fmt: skip
 

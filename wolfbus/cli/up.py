@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import re
+import shlex
 import sys
 import time
 from collections.abc import Callable, Collection
@@ -246,7 +247,7 @@ def _report(plan: HousePlan, outcome: RunOutcome, new: Collection[str], seconds:
             won = f"the {game['winner']} won" if game["winner"] else "nobody won"
             click.echo(f"Game {game['number']}, {game['game']}: {game['outcome'] or 'not finished'}, {won}")
             click.echo(f"Digest {game['digest']}")
-            click.echo(f"Record {game['record']}  (check it: wolfbus replay {game['record']})")
+            click.echo(f"Record {game['record']}  (check it: wolfbus replay {shlex.quote(game['record'])})")
     if outcome.reason:
         left = f"what there is, is in {plan.out}" if plan.out.exists() else "nothing was recorded"
         click.echo(f"wolfbus: {outcome.reason}; {left}", err=True)
