@@ -114,7 +114,7 @@ def test_the_key_is_asked_for_and_a_wrong_one_is_shown_in_part() -> None:
     assert "sk-wrong-key-of-somebody" not in body["error"]["message"]
 
 
-@pytest.mark.parametrize("body", TABLES["senseless"])
+@pytest.mark.parametrize("body", [*TABLES["senseless"], pytest.param("[" * 100_000, id="nested")])
 def test_bodies_that_make_no_sense_are_refused(server: ModelServer, body: str) -> None:
     status, answer = Client(server.url).send(body.encode())
     assert (status, answer["error"]["type"]) == (400, "invalid_request_error")

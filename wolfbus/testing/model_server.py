@@ -18,8 +18,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
 
 from aiohttp import web
+from pydantic_core import from_json
 
 from wolfbus.actors.closable import Closable
+from wolfbus.bus.url import host_in_url
 from wolfbus.errors import ConfigError
 from wolfbus.game.draws import unit
 from wolfbus.testing.model_reply import ERRORS, Behaviour, ModelReply, drawn_sort, speak
@@ -82,7 +84,7 @@ class ModelService:
     def url(self) -> str:
         """The URL at which clients find it."""
         host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(self._host, self._host)  # noqa: S104 - to show it
-        return f"http://{f'[{host}]' if ':' in host else host}:{self._port}/v1"
+        return f"http://{host_in_url(host)}:{self._port}/v1"
 
     async def run(self, ready: Callable[[str], None]) -> None:
         """Listen, say at which URL, and answer until it is stopped.
@@ -146,7 +148,8 @@ class ModelService:
         due = asyncio.get_running_loop().time() + self._behaviour.latency
         raw = await request.content.read()
         try:
-            body = json.loads(raw)
+            # it refuses lone surrogates and what is nested too deeply
+            body = from_json(raw)
         except ValueError:
             body = None
         refusal = self._refused_key(request.headers.get("Authorization", "")) or self._refused(body)
@@ -212,7 +215,7 @@ class ModelService:
 
 
 def _is_message(message: Any) -> bool:
-    return isinstance(message, dict) and isinstance(message.get("content"), str)
+    return isinstance(message, dict) and all(isinstance(message.get(member), str) for member in ("role", "content"))
 
 
 async def _fail(request: web.BaseRequest, error: str) -> web.StreamResponse:
