@@ -78,11 +78,11 @@ def replay(
     replays = speed is not None or url is not None
     refuse(
         (
-            shows_state and (as_json or recomputes),
-            "--until and --as show what was played: not with --json, --alpha, --prior or --include-defaulted",
+            shows_state and (as_json or tables or recomputes),
+            "--until and --as show what was played: not with --json, --tables, --alpha, --prior or --include-defaulted",
         ),
         (
-            shows_calls and (shows_state or recomputes or replays or (calls and prompt is not None)),
+            shows_calls and (shows_state or tables or recomputes or replays or (calls and prompt is not None)),
             "--calls and --prompt show model calls and nothing else; of the other views, give none",
         ),
         (
