@@ -61,6 +61,16 @@ def test_a_process_for_every_actor_plays_the_game_that_one_process_plays(tmp_pat
     }  # fmt: skip
 
 
+def test_of_a_game_whose_record_is_cut_off_neither_winner_nor_digest_is_told(tmp_path):
+    # half of what the record takes, and more than the results do
+    words = f"ulimit -f 100; exec {shlex.join(WOLFBUS)} up --seed 7 --quiet --out out"
+    up = subprocess.run(["sh", "-c", words], cwd=tmp_path, capture_output=True, text=True, timeout=90, check=False)
+    assert up.returncode == 1
+    assert ": ended, and its record is not whole\n" in up.stdout
+    assert "Digest" not in up.stdout
+    assert " won\n" not in up.stdout
+
+
 @pytest.mark.parametrize(
     ("spec", "line"),
     [

@@ -215,13 +215,16 @@ def _results(plan: HousePlan, new: Collection[str]) -> tuple[list[dict[str, Any]
     results = json.loads(texts.get("metrics.json") or "{}")
     if results.get("house") != plan.house:
         return [], ""
-    games = [{**game, "digest": _digest(Path(game["record"]))} for game in results["records"]]
+    games = [{**game, "digest": _digest(game)} for game in results["records"]]
     return games, texts.get("report.txt", "")
 
 
-def _digest(record: Path) -> str | None:
+def _digest(game: dict[str, Any]) -> str | None:
+    if game["outcome"] != "ended" or game["error"] is not None:
+        # what is there of its record may be the beginning of a game
+        return None
     try:
-        with contextlib.closing(open_lines(record)) as lines:
+        with contextlib.closing(open_lines(Path(game["record"]))) as lines:
             return digest_of(line.event for line in read_record(lines))
     except RecordError:
         return None
@@ -244,9 +247,14 @@ def _report(plan: HousePlan, outcome: RunOutcome, new: Collection[str], seconds:
     else:
         click.echo(report)
         for game in played:
-            won = f"the {game['winner']} won" if game["winner"] else "nobody won"
-            click.echo(f"Game {game['number']}, {game['game']}: {game['outcome'] or 'not finished'}, {won}")
-            click.echo(f"Digest {game['digest']}")
+            end = game["outcome"] or "not finished"
+            if game["digest"] is not None:
+                end += f", the {game['winner']} won" if game["winner"] else ", nobody won"
+            elif game["outcome"] == "ended":
+                end += ", and its record is not whole"
+            click.echo(f"Game {game['number']}, {game['game']}: {end}")
+            if game["digest"] is not None:
+                click.echo(f"Digest {game['digest']}")
             click.echo(f"Record {game['record']}  (check it: wolfbus replay {shlex.quote(game['record'])})")
     if outcome.reason:
         left = f"what there is, is in {plan.out}" if plan.out.exists() else "nothing was recorded"
