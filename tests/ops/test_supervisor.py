@@ -108,6 +108,19 @@ def test_what_a_leader_reports_is_a_result_and_the_others_leave_by_themselves():
     assert run.of("up") == []
 
 
+def test_where_analytics_failed_before_the_house_closed_the_run_does_not_go_on_without_it():
+    analytics = Program("analytics", ("sh", "-c", "exit 1"), is_leader=True, is_last=True)
+    run = Run(leader("exec sleep 60"), analytics)
+    assert run.go() == RunOutcome({"moderator": -signal.SIGTERM, "analytics": 1}, "analytics ended with exit code 1")
+    assert run.of("up") == ["analytics ended with exit code 1; stopping everything"]
+
+
+def test_what_analytics_reports_of_a_house_that_has_closed_is_a_result():
+    analytics = Program("analytics", ("sh", "-c", "exit 1"), is_leader=True, is_last=True)
+    run = Run(leader("exit 1"), analytics, linger_s=WAIT_S)
+    assert run.go() == RunOutcome({"moderator": 1, "analytics": 1})
+
+
 def test_after_a_player_failed_the_moderator_has_a_moment_to_close_the_house(tmp_path):
     told = tmp_path / "told"
     run = Run(

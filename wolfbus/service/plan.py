@@ -83,7 +83,8 @@ class HousePlan:
         if name == MODERATOR and self.seed is not None:
             environment["WOLFBUS_MODERATOR_SEED"] = self.seed
         named = words if leads else (*words, "--name", name)
-        return Program(name, tuple(module_words("wolfbus", *named)), environment, is_leader=leads, muted=leads)
+        command, is_last = tuple(module_words("wolfbus", *named)), name == ANALYTICS
+        return Program(name, command, environment, is_leader=leads, muted=leads, is_last=is_last)
 
     def invitation(self) -> list[str]:
         """Return the lines that tell how to take the open seats, and how to give a password."""

@@ -41,6 +41,8 @@ class Program:
         is_leader: whether the run is over once this and every other leader has ended. Its exit code 1 is a result,
             such as a game that failed; the rest leaves by itself then.
         muted: whether its stdout is dropped: results that whoever runs it has from elsewhere.
+        is_last: whether this leader has its results when the others are through: where it failed before that, they
+            would wait for it for ever.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     is_leader: bool = False
     muted: bool = False
+    is_last: bool = False
 
 
 class Child:
@@ -184,12 +187,14 @@ class Supervisor:
         self._outcome = RunOutcome()
         self._at_once = False
         self._leaving = False
+        # why the run is broken off, and when, unless all leaders have ended by then
+        self._due: tuple[str, float] | None = None
 
     def run(self) -> RunOutcome:
         """Start everything, and return once the run is over, and nothing of it runs any more.
 
-        It is over once every leader has ended, once another program has failed, once something is gone that all of them
-        need, or once somebody asks.
+        It is over once every leader has ended, once another program has failed, or the last leader before its time,
+        once something is gone that all of them need, or once somebody asks.
 
         Raises:
             KeyboardInterrupt: somebody did not want to wait; everything was killed.
@@ -223,9 +228,12 @@ class Supervisor:
         if not self._outcome.reason and (lack := self._lacking()) is not None:
             self._at_once = True
             self._break_off(lack, "stopping everything")
-        return bool(self._outcome.reason) or all(
-            name in self._outcome.codes for name, child in self._children.items() if child.program.is_leader
-        )
+        if all(name in self._outcome.codes for name, child in self._children.items() if child.program.is_leader):
+            return True
+        if not self._outcome.reason and self._due is not None and time.monotonic() >= self._due[1]:
+            self._at_once = True
+            self._break_off(self._due[0], "stopping everything")
+        return bool(self._outcome.reason)
 
     def _still_running(self) -> list[str]:
         return [name for name, child in self._children.items() if child.running]
@@ -255,6 +263,8 @@ class Supervisor:
             )
         elif code and not program.is_leader:
             self._break_off(f"{program.name} ended with exit code {code}", "the others have a moment to leave")
+        elif code and program.is_last:
+            self._due = f"{program.name} ended with exit code {code}", time.monotonic() + self._linger_s
 
     def _break_off(self, reason: str, what_follows: str) -> None:
         self._outcome.reason = reason
