@@ -100,16 +100,17 @@ class Pilot:
 
     def smallest(self, blocks: int, power: float = POWER) -> float | None:
         """Return the smallest difference that studies of so many blocks state with this power, within a hundredth of
-        itself; None where they can state none.
+        itself, or of its standard error; None where they can state none.
         """
         error = float(self.deviations[0, self.telling[0]].std(ddof=1) / np.sqrt(max(1, blocks)))
         if self.power(blocks, _HUGE * error) < power:
             return None
         low = 0.0
-        high = float((ndtri(1 - ALPHA / 2) + ndtri(power)) * error)
+        # of a power that hardly anybody asks for the first guess is none, or below
+        high = float(max(1.0, ndtri(1 - ALPHA / 2) + ndtri(power)) * error)
         while self.power(blocks, high) < power:
             low, high = high, 2 * high
-        while high - low > high / 100:
+        while high - low > max(high, error) / 100:
             middle = (low + high) / 2
             low, high = (low, middle) if self.power(blocks, middle) >= power else (middle, high)
         return high

@@ -13,6 +13,9 @@ from wolfbus.cli.options import PATH, Share, json_option
 from wolfbus.errors import ConfigError
 from wolfbus.files.formats import in_unit, quantity
 
+_LARGEST = 1_000_000
+"""Of differences; no metric's unit has larger ones."""
+
 
 @click.command()
 @click.option("--from", "pilot", type=PATH, required=True, metavar="DIR", help="The pilot: a study, or any records.")
@@ -32,8 +35,8 @@ def plan(pilot: str, metric: str, difference: float | None, games: int | None, p
     """
     if (difference is None) == (games is None):
         raise ConfigError("give --difference D or --games N")
-    if difference is not None and not 0 < abs(difference) < float("inf"):
-        raise ConfigError(f"--difference {difference}: give a number other than 0")
+    if difference is not None and not 0 < abs(difference) <= _LARGEST:
+        raise ConfigError(f"--difference {difference}: give a number other than 0, at most {_LARGEST:,}")
     if not 0 < power < 1:
         raise ConfigError(f"--power {power}: give a share between 0 and 1")
     from analytics.metrics.planning import MOST, pilot_of
