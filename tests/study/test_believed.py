@@ -511,6 +511,18 @@ def test_a_folder_that_was_handed_over_runs_and_asks_nothing_without_leave(brain
         assert (tmp_path / "RAN").exists()
 
 
+@pytest.mark.parametrize("hidden", ["; touch RAN", "\u200b"])
+def test_nothing_hides_behind_a_long_command_that_this_user_has_run(hidden, tmp_path):
+    command, out = f"exec:false {'x' * 700}", tmp_path / "out"
+    (tmp_path / "study.toml").write_text(f'{PLAIN}players = "{command}*1,scripted*7"\n{SHORT}')
+    run_here(tmp_path / "study.toml", "--out", out, "--no-probe")
+    for name in ("study.toml", "study.json"):
+        (out / name).write_text((out / name).read_text("utf-8").replace(command, f"{command}{hidden}"), "utf-8")
+    told = run_here("--resume", "--out", out, "--no-probe", code=2).stderr
+    assert "was not begun by you on this machine" in told
+    assert ("; touch RAN" if hidden[0] == ";" else "[U+200B]") in told
+
+
 @pytest.mark.parametrize(
     ("words", "module"),
     [

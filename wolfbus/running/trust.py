@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from wolfbus.errors import ConfigError
-from wolfbus.files.printable import NOTE_SHOWN, printable
+from wolfbus.files.printable import NOTE_SHOWN, printable, visible
 from wolfbus.files.user_secret import is_sealed, seal_of, user_secret
 from wolfbus.files.whole_file import read_text_whole, write_whole
 from wolfbus.game.config import read_toml_file
@@ -126,7 +126,7 @@ def named_by(
             words += _named_by_model(brain.removeprefix(MODEL), study.models) if brains or models else []
         elif brains and brain not in SCRIPTS:
             words.append(_named_by_brain(brain))
-    return [printable(line, NOTE_SHOWN * 4) for line in dict.fromkeys(words)]
+    return list(dict.fromkeys(words))
 
 
 def named_by_record(record: Path, config_file: Path | None) -> list[str]:
@@ -152,7 +152,7 @@ def named_by_record(record: Path, config_file: Path | None) -> list[str]:
             words += [] if brain in KNOWN else [_named_by_brain(brain)]
         elif (alias := brain.removeprefix(MODEL)) not in models and "@" in alias:
             words += _named_by_model(alias, models)
-    return [printable(line, NOTE_SHOWN * 4) for line in words]
+    return list(map(visible, words))
 
 
 def addresses_named_by(brains: Iterable[str], models: Mapping[str, Model]) -> list[str]:
@@ -163,7 +163,7 @@ def addresses_named_by(brains: Iterable[str], models: Mapping[str, Model]) -> li
     own_urls = {None, *(model.endpoint.url for model in models.values())}
     aliases = (brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL))
     strange = (alias for alias in aliases if model_of(alias, models).endpoint.url not in own_urls)
-    return [printable(line, NOTE_SHOWN * 4) for alias in strange for line in _named_by_model(alias, models)]
+    return [line for alias in strange for line in _named_by_model(alias, models)]
 
 
 def _named_by_brain(brain: str) -> str:
@@ -203,7 +203,10 @@ def seal_folder(folder: Path, study: LoadedStudy) -> None:
 
 
 def not_sealed(folder: Path, named: Iterable[str]) -> list[str]:
-    """Return what of that which a study names this user has not had it run or ask in its folder before."""
+    """Return what of that which a study names this user has not had it run or ask in its folder before, fit to print.
+
+    All of a line counts and is shown: behind its beginning, or by what cannot be seen, another command could hide.
+    """
     secret = user_secret()
     try:
         lines = read_text_whole(folder / _SEALS, _SEALS_LONGEST).split()
@@ -211,7 +214,7 @@ def not_sealed(folder: Path, named: Iterable[str]) -> list[str]:
     except (ConfigError, ValueError):
         seals = []
     return [
-        line
+        visible(line)
         for line in named
         if secret is None or not any(is_sealed(secret, _PURPOSE, line.encode(), seal) for seal in seals)
     ]
