@@ -27,8 +27,8 @@ from wolfbus.files.document import (
     warning,
     written,
 )
-from wolfbus.files.formats import UNDEFINED, between, count, difference_unit, in_unit, listed, number, quantity
-from wolfbus.files.printable import shortened
+from wolfbus.files.formats import UNDEFINED, between, count, difference_unit, in_unit, listed, number
+from wolfbus.files.printable import counted, shortened
 
 _COLUMNS: Final = (
     "metric",
@@ -100,8 +100,8 @@ def _answer(result: Result, names: Sequence[str]) -> str:
         if ahead:
             parts.append(f"{names[side]} is clearly higher in {listed(ahead)}")
     if not parts:
-        return f"No primary metric clearly tells {names[1]} from {names[0]} ({quantity(len(tested), 'metric')} tested)."
-    return f"{'; '.join(parts)}; adjusted for {quantity(len(tested), 'primary metric')} together."
+        return f"No primary metric clearly tells {names[1]} from {names[0]} ({counted(len(tested), 'metric')} tested)."
+    return f"{'; '.join(parts)}; adjusted for {counted(len(tested), 'primary metric')} together."
 
 
 def _figures(result: Result, names: Sequence[str], *, exploratory: bool) -> Iterator[Figure]:
@@ -181,7 +181,7 @@ def _warnings(result: Result) -> Iterator[Prose]:
     fewest = pairing["pairs"] + min(pairing["unpaired_a"], pairing["unpaired_b"])
     if fewest < needed:
         unit = "pair" if pairing["pairs"] else "game or block on each side"
-        units = quantity(needed, unit, None if pairing["pairs"] else "games or blocks on each side")
+        units = counted(needed, unit, None if pairing["pairs"] else "games or blocks on each side")
         yield warning(
             f"these games cannot tell which side is better, whatever they show: the smallest p that they can give is "
             f"{number(result['lowest_p'], 4)}, and nothing is called higher or lower below {units}"
@@ -193,7 +193,7 @@ def _warnings(result: Result) -> Iterator[Prose]:
 def _tables(result: Result) -> Iterator[TableBlock]:
     caption = (
         "B minus A with its bootstrap 95 % interval; p: permutation test, adjusted for "
-        f"{quantity(result['adjusted'], 'primary metric')} together. One side is called higher only where the adjusted "
+        f"{counted(result['adjusted'], 'primary metric')} together. One side is called higher only where the adjusted "
         "p is below .02 and the interval leaves out 0"
     )
     note = "Exploratory: no p is adjusted, and some of so many are small by chance alone"
@@ -275,11 +275,11 @@ def as_csv(result: Result) -> str:
 
 
 def _about(side: Result) -> str:
-    games = quantity(side["games"], "game")
+    games = counted(side["games"], "game")
     if "seats" not in side:
         return games
     roles = ", ".join(f"{role} {number_}" for role, number_ in side["roles"].items())
-    return f"{games}, {quantity(side['seats'], 'seat')}: {roles}"
+    return f"{games}, {counted(side['seats'], 'seat')}: {roles}"
 
 
 def _pairing(result: Result) -> str:
@@ -291,22 +291,22 @@ def _pairing(result: Result) -> str:
     most = f" ({in_unit(shares[0], 'share')} to {in_unit(shares[-1], 'share')})" if len(shares) > 1 else ""
     return (
         f"{_paired(result)}. Pairing leaves {in_unit(median(shares), 'share')} of the variance that a difference would "
-        f"have between games drawn apart, in the median of {quantity(len(shares), 'primary metric')}{most}"
+        f"have between games drawn apart, in the median of {counted(len(shares), 'primary metric')}{most}"
     )
 
 
 def _paired(result: Result) -> str:
     pairing = result["pairing"]
-    tested = quantity(result["permutations"], "rearrangement") + (", all there are" if result["exact"] else "")
+    tested = counted(result["permutations"], "rearrangement") + (", all there are" if result["exact"] else "")
     if result["kind"] == "agents":
         nouns = ("block of games", "blocks of games") if pairing["by"] == "block" else ("game", "games")
-        return f"swapped within {quantity(pairing['pairs'], *nouns)}; {tested}"
+        return f"swapped within {counted(pairing['pairs'], *nouns)}; {tested}"
     if pairing["by"] is None:
         against = " against ".join(_unpaired(result, side) for side in "ab")
         return f"no seed in common, so nothing is paired: {against}; {tested}"
     alone = pairing["unpaired_a"] + pairing["unpaired_b"]
-    games = f"{quantity(pairing['paired_games_a'], 'game')} of A, {pairing['paired_games_b']} of B"
-    pairs = f"{quantity(pairing['pairs'], 'pair')} by seed ({games})"
+    games = f"{counted(pairing['paired_games_a'], 'game')} of A, {pairing['paired_games_b']} of B"
+    pairs = f"{counted(pairing['pairs'], 'pair')} by seed ({games})"
     left_a = result["a"]["games"] - pairing["paired_games_a"]
     left_b = result["b"]["games"] - pairing["paired_games_b"]
     left = f", {left_a} of A and {left_b} of B without a partner" if alone else ""
@@ -315,8 +315,8 @@ def _paired(result: Result) -> str:
 
 def _unpaired(result: Result, side: str) -> str:
     games, units = result[side]["games"], result["pairing"][f"unpaired_{side}"]
-    within = "" if units == games else f" in {quantity(units, 'block')}"
-    return f"{quantity(games, 'game')} of {side.upper()}{within}"
+    within = "" if units == games else f" in {counted(units, 'block')}"
+    return f"{counted(games, 'game')} of {side.upper()}{within}"
 
 
 def _dealt_differently(result: Result) -> bool:

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from analytics import Result
 from analytics.figures.chart import DARK_HEATS, HEATS, PERCENTS, SIZE, SMALL, WIDTH, Axes, Drawing, KeyEntry, width_of
-from wolfbus.files.formats import between, in_unit, listed, number, percent, quantity
-from wolfbus.files.printable import told_apart
+from wolfbus.files.formats import between, in_unit, listed, number, percent
+from wolfbus.files.printable import counted, told_apart
 from wolfbus.game.vocabulary import ROLES
 
 _SIDES: Final = {
@@ -218,7 +218,7 @@ def _cell(drawing: Drawing, row: int, column: int, cell: Result, low: float, hig
     ink = "paper" if step >= DARK_HEATS else "ink"
     drawing.box(*box, f"heat-{step}", "grid")
     drawing.text(middle, top + 30, number(mean, 2), ink, "middle", size=17)
-    drawing.text(middle, top + 52, quantity(cell["n"], "game"), ink, "middle", size=SMALL)
+    drawing.text(middle, top + 52, counted(cell["n"], "game"), ink, "middle", size=SMALL)
 
 
 def _legend(drawing: Drawing, low: float, high: float) -> None:

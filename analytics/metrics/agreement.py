@@ -22,6 +22,7 @@ from analytics.metrics.formulas import Array, Parts, ratio
 from analytics.metrics.study import Study, rows_of
 from analytics.metrics.sums import Figure, sums_of
 from analytics.results import NOBODY, ResultRow, Results, group_of
+from wolfbus.files.printable import counted
 from wolfbus.game.vocabulary import DECEPTIONS
 
 SELF_LABEL: Final = "self-label"
@@ -246,7 +247,7 @@ def agreement_sentence(findings: Result) -> str:
         if SELF_LABEL in between.split(" & ") and set(raters) & set(between.split(" & "))
     ]
     facts = "; ".join(filter(None, [among, *with_labels]))
-    who = f"{len(raters)} {'person' if len(raters) == 1 else 'people'} rated up to {statements} statements"
+    who = f"{counted(len(raters), 'person', 'people')} rated up to {counted(statements, 'statement')}"
     return f"Agreement with people on what is deceptive: {who}{f'; {facts}' if facts else ''}."
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result, look
-from wolfbus.files.formats import UNDEFINED, count, listed, number, quantity
-from wolfbus.files.printable import told_apart
+from wolfbus.files.formats import UNDEFINED, count, listed, number
+from wolfbus.files.printable import counted, told_apart
 from wolfbus.game.vocabulary import SCRIPTS
 from wolfbus.messages.defaults import SILENT, defaults_in_words, never_given
 from wolfbus.record.served import served_in_words
@@ -52,7 +52,7 @@ def forks_among_games(findings: Result) -> str:
     """Return that some games are forks and others are not; "" unless it is so."""
     if not (forks := look(findings, "forks", "forks") or 0) or only_forks(findings):
         return ""
-    games = quantity(look(findings, "outcomes", "games") or 0, "game")
+    games = counted(look(findings, "outcomes", "games") or 0, "game")
     are = "is a fork" if forks == 1 else "are forks"
     return f"{count(forks)} of {games} {are}, and what was said before such a statement is counted again in each"
 
@@ -125,8 +125,8 @@ def spoilt_games(files: Iterable[FileNote]) -> str:
     spoilt = [note for note in files if note.spoilt]
     if not spoilt:
         return ""
-    counted = any(note.counted for note in spoilt)
-    state = "counted all the same" if counted else "left out (--include-spoilt counts them)"
+    is_counted = any(note.counted for note in spoilt)
+    state = "counted all the same" if is_counted else "left out (--include-spoilt counts them)"
     are = "game is" if len(spoilt) == 1 else "games are"
     return f"{len(spoilt):,} {are} spoilt, too many answers of a seat being defaults for want of a reply: {state}"
 
@@ -210,14 +210,14 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
             for n, singular, plural in fates
             if n
         ]
-        yield f"Something is wrong with {quantity(problems, 'file')}: {listed(parts)}. See “What was run”."
+        yield f"Something is wrong with {counted(problems, 'file')}: {listed(parts)}. See “What was run”."
     yield from _few(findings)
     for study in context.studies:
         totals = study.get("totals") or {}
         missing = {name: totals.get(name) or 0 for name in ("halted", "failed", "stopped", "pending")}
         if any(missing.values()):
             unfinished = ", ".join(f"{number} {name}" for name, number in missing.items() if number)
-            planned = quantity(totals.get("games") or 0, "game")
+            planned = counted(totals.get("games") or 0, "game")
             yield f"Of {planned} planned, not all were played to their end: {unfinished}."
     if caveat := fillers(findings):
         yield caveat
@@ -241,5 +241,5 @@ def _few(findings: Result) -> Iterator[str]:
     if not 0 < blocks < TELLING:
         return
     noun = {"block": "block of games", "deal": "deal"}.get(kind, "game")
-    blocks_in_words = quantity(blocks, noun, "blocks of games" if kind == "block" else None)
+    blocks_in_words = counted(blocks, noun, "blocks of games" if kind == "block" else None)
     yield f"There {'is' if blocks == 1 else 'are'} only {blocks_in_words}: too few to tell what is better than what."

@@ -9,7 +9,8 @@ from analytics import Result
 from analytics.report.caveats import only_forks
 from analytics.report.context import with_interval
 from analytics.report.specs import phrase, specs
-from wolfbus.files.formats import listed, quantity
+from wolfbus.files.formats import listed
+from wolfbus.files.printable import counted
 
 OUTCOMES: Final = {
     "suspicion": "suspicion right after",
@@ -24,7 +25,7 @@ _NOUNS: Final = {"forks": "fork", "statements": "statement", "parents": "game", 
 
 def sizes(forks: Result) -> dict[str, str]:
     """Return how many there are of what forks are counted in, by the name in findings: "3 forks", "1 game"."""
-    return {name: quantity(forks[name], noun) for name, noun in _NOUNS.items()}
+    return {name: counted(forks[name], noun) for name, noun in _NOUNS.items()}
 
 
 def fork_headlines(findings: Result) -> list[str]:

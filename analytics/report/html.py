@@ -24,8 +24,8 @@ from analytics.report.entries import EntryIndex, EntryJudgement, IndexedGame, St
 from analytics.rows import GameRows
 from wolfbus.claims import kind_of
 from wolfbus.files.document import Block, Figure, LinkText, Part, Section, TableBlock
-from wolfbus.files.formats import percent, quantity
-from wolfbus.files.printable import visible, words
+from wolfbus.files.formats import percent
+from wolfbus.files.printable import counted, visible, words
 from wolfbus.game.roles import roles_among
 from wolfbus.game.vocabulary import DECEPTIONS
 from wolfbus.messages.base import SeatName
@@ -113,13 +113,13 @@ class Index:
     def markup(self, context: Context, selections: Iterable[Selection]) -> Markup:
         """Return the section, with an element for every selection that numbers link to."""
         indexed = context.indexed
-        statements, games = quantity(indexed.statements, "statement"), quantity(indexed.games, "game")
+        statements, games = counted(indexed.statements, "statement"), counted(indexed.games, "game")
         if indexed.whole:
             extent = f"All {statements} of {games} are here."
         else:
             extent = (
-                f"A sample: all {statements} of {indexed.games:,} whole games, drawn by their ids alone, of "
-                f"{indexed.all_statements:,} in {quantity(indexed.all_games, 'game')}. "
+                f"A sample: all {statements} of {indexed.games:,} whole games, drawn by their ids as far as there is "
+                f"room, of {indexed.all_statements:,} in {counted(indexed.all_games, 'game')}. "
                 "The numbers above are over all games; “wolfbus report --csv DIR” writes every statement and judgement."
             )
         choices, links = self._choices(context), self._selections(context, selections)
@@ -195,7 +195,7 @@ def _names(seats: Iterable[str]) -> dict[str, Markup]:
 
 def _ending(rows: GameRows) -> str:
     winner = {"villagers": "the villagers won", "werewolves": "the Werewolves won", None: "nobody won"}[rows.winner]
-    return f"{winner} after {quantity(rows.rounds, 'round')}" if rows.finished else "not finished"
+    return f"{winner} after {counted(rows.rounds, 'round')}" if rows.finished else "not finished"
 
 
 def _label(entry: StatementEntry) -> str:
@@ -219,7 +219,7 @@ def _judged(judgements: Sequence[EntryJudgement]) -> str:
     counting = [judgement.row for judgement in judgements if judgement.row.d is not None]
     suspicions = [row.s for row in counting if row.s is not None]
     mean = f", mean suspicion {percent(sum(suspicions) / len(suspicions))}" if suspicions else ""
-    return f"{quantity(len(counting), 'judgement')}: {sum(bool(row.d) for row in counting)} flag it{mean}"
+    return f"{counted(len(counting), 'judgement')}: {sum(bool(row.d) for row in counting)} flag it{mean}"
 
 
 REFUSED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"

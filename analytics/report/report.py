@@ -41,8 +41,8 @@ from wolfbus.files.document import (
     warning,
     written,
 )
-from wolfbus.files.formats import count, quantity
-from wolfbus.files.printable import visible
+from wolfbus.files.formats import count
+from wolfbus.files.printable import counted, visible
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     answer.answer,
@@ -105,7 +105,7 @@ class Report:
         names = [str(study.get("name") or study.get("study")) for study in self.context.studies]
         if names:
             return f"WOLF: {visible(', '.join(names)[:120])}"
-        return f"WOLF: {quantity(len(self._gathered.tables.ids), 'game')}"
+        return f"WOLF: {counted(len(self._gathered.tables.ids), 'game')}"
 
     def html(self, statements: int = STATEMENTS) -> str:
         """Return the page.
@@ -205,9 +205,9 @@ def _opening_sentence(result: Result) -> str:
     return " ".join(
         part
         for part in (
-            f"{quantity(games['games'], 'game')}, {count(games['finished'])} finished;",
+            f"{counted(games['games'], 'game')}, {count(games['finished'])} finished;",
             f"smoothed suspicion with alpha {alpha}, prior {prior}.",
-            f"{quantity(labels['total'], 'self-label or judgement', 'self-labels and judgements')}:",
+            f"{counted(labels['total'], 'self-label or judgement', 'self-labels and judgements')}:",
             f"{count(labels['clean'])} clean, {count(labels['repaired'])} repaired.",
             fillers(result),
         )

@@ -11,7 +11,8 @@ from typing import Any
 
 from players.llm.provider import Completion, Purpose
 from players.llm.settings import Price
-from wolfbus.files.formats import count, percent, quantity, seconds
+from wolfbus.files.formats import count, percent, seconds
+from wolfbus.files.printable import counted
 from wolfbus.record.usage import Distribution, Usage
 
 
@@ -100,9 +101,9 @@ class Accounts:
         with self._lock:
             sums = list(self._sums.values())
             costs = [part.usage.cost.total() for part in sums]
-            counted = [cost for cost in costs if cost is not None]
+            known = [cost for cost in costs if cost is not None]
             tokens = sum(part.usage.tokens("prompt_tokens", "completion_tokens") or 0 for part in sums)
-            return sum(part.usage.calls - part.probes for part in sums), math.fsum(counted) if counted else None, tokens
+            return sum(part.usage.calls - part.probes for part in sums), math.fsum(known) if known else None, tokens
 
     def lines(self) -> list[str]:
         """Return one line per model for people, and one of all where there are several; none without a call."""
@@ -166,7 +167,7 @@ class _Sum:
         }
         aside = ", ".join(f"{number} {state}" for state, number in asides.items() if number)
         sorts = {"call": usage.calls - self.probes, "probe": self.probes}
-        calls = " and ".join(quantity(number, noun) for noun, number in sorts.items() if number)
+        calls = " and ".join(counted(number, noun) for noun, number in sorts.items() if number)
         return f"{calls} ({aside})" if aside else calls
 
     def _money(self) -> str:
@@ -195,7 +196,7 @@ def _tokens(usage: Usage) -> str:
     if not prompt and not completion:
         return "tokens not counted by the server" if usage.uncounted else ""
     cached = "" if usage.cached_share is None else f" ({percent(usage.cached_share, 0)} cached)"
-    uncounted = f" (without {quantity(usage.uncounted, 'uncounted call')})" if usage.uncounted else ""
+    uncounted = f" (without {counted(usage.uncounted, 'uncounted call')})" if usage.uncounted else ""
     return f"{count(prompt)} prompt tokens{cached}, {count(completion)} completion tokens{uncounted}"
 
 

@@ -132,6 +132,15 @@ def test_what_strangers_wrote_breaks_neither_the_reading_nor_the_terminal(bus, h
     assert "alice" not in out
 
 
+def test_an_owner_that_no_moderator_wrote_hides_nothing_else(bus, house, status):
+    key = streams.owner(HOUSE)
+    ask(bus, "HSET", key, "epoch", "many")
+    code, out = status()
+    assert code == 0
+    assert f"owner of house {HOUSE} ({key}): it holds what no moderator wrote" in out
+    assert "Memory" in out
+
+
 def test_a_batch_that_no_moderator_wrote_is_told_as_hidden(bus, house, status):
     bus.post(streams.games(HOUSE), Entry(encode(GameOpened(game="g", number=1)), "game_opened", "x"))
     strange = {"v": 1, "type": "asked", "round": b"x", "phase": "\x1b]0;evil\x07"}

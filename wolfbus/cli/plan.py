@@ -11,7 +11,8 @@ from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import criteria_of, print_forks, print_problem_count, print_spoilt, read_games
 from wolfbus.cli.options import PATH, Share, json_option
 from wolfbus.errors import ConfigError
-from wolfbus.files.formats import in_unit, quantity
+from wolfbus.files.formats import in_unit
+from wolfbus.files.printable import counted
 
 _LARGEST = 1_000_000
 """Of differences; no metric's unit has larger ones."""
@@ -61,14 +62,14 @@ def plan(pilot: str, metric: str, difference: float | None, games: int | None, p
             for blocks, reached in curve
         ]
         if games is None:
-            lines.append(f"More than {quantity(planned.games(MOST), 'game')} are needed")
+            lines.append(f"More than {counted(planned.games(MOST), 'game')} are needed")
     else:
         difference = planned.smallest(round((games or 0) / planned.games_per_block), power)
         if difference is None:
-            lines.append(f"{quantity(games or 0, 'game')} can state no difference, being too few")
+            lines.append(f"{counted(games or 0, 'game')} can state no difference, being too few")
     if None not in (games, difference):
         apart = in_unit(difference, planned.unit)
-        lines.append(f"{quantity(games or 0, 'game')} state a difference of {apart} in {100 * power:.4g}% of studies")
+        lines.append(f"{counted(games or 0, 'game')} state a difference of {apart} in {100 * power:.4g}% of studies")
     click.echo(json.dumps({**result, "games": games, "difference": difference}) if as_json else "\n".join(lines))
     print_problem_count(gathered.problems)
     return FAILED if gathered.problems else 0

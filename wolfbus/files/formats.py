@@ -110,11 +110,6 @@ def difference_unit(unit: str) -> str:
     return unit if unit == "logit" else "difference"
 
 
-def quantity(number_: int, noun: str, nouns: str | None = None) -> str:
-    """Return "1 game", "2 games"."""
-    return f"{number_:,} {noun if number_ == 1 else nouns or noun + 's'}"
-
-
 def span(seconds: float) -> str:
     """Return a time as "1 h 5 min", "2 min 3 s" or "4 s"."""
     minutes, seconds = divmod(round(seconds), 60)

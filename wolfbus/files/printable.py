@@ -95,9 +95,9 @@ def in_columns(text: str, width: int, *, right: bool = False) -> str:
     return blanks + text if right else text + blanks
 
 
-def counted(number: int, noun: str) -> str:
-    """Return "1 vote", "2 votes"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def counted(number: int, noun: str, nouns: str | None = None) -> str:
+    """Return "1 vote", "1,000 votes", "2 people"."""
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def with_article(noun: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import click
 
-from wolfbus.files.formats import aligned, first_of, quantity, span
+from wolfbus.files.formats import aligned, first_of, span
 from wolfbus.files.printable import counted, printable, told_apart
 from wolfbus.study.folder import Manifest
 from wolfbus.study.journal import CallsSoFar, Spent
@@ -194,7 +194,7 @@ class StudyProgress:
         """Return what model calls took, and of how much."""
         calls, spent, words = self._calls, self._spent, []
         if calls.calls:
-            words.append(quantity(calls.calls, "call"))
+            words.append(counted(calls.calls, "call"))
         usd = spent.spent_usd if spent is not None and self._budget is not None else calls.cost_usd
         if usd is not None:
             words.append(f"${usd:,.2f}" + (f" of ${self._budget:,.2f}" if self._budget is not None else ""))

@@ -51,8 +51,8 @@ from wolfbus.files.document import (
     plain,
     warning,
 )
-from wolfbus.files.formats import count, in_unit, listed, percent, quantity
-from wolfbus.files.printable import words
+from wolfbus.files.formats import count, in_unit, listed, percent
+from wolfbus.files.printable import counted, words
 from wolfbus.game.roles import plural_of
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
@@ -107,10 +107,10 @@ def sentence(findings: Result, context: Context) -> Iterator[Part]:
     won = findings["outcomes"]["winners"]["werewolves"]
     if won["n"]:
         interval = interval_in_words(won)
-        finished = quantity(won["n"], "finished game")
+        finished = counted(won["n"], "finished game")
         yield phrase("answer/won", share=percent(won["share"]), games=finished, interval=interval)
     else:
-        yield phrase("answer/unfinished", games=quantity(games, "game"))
+        yield phrase("answer/unfinished", games=counted(games, "game"))
     if (groups := _groups(findings)) > 1:
         yield phrase("answer/apart", groups=groups)
         return
@@ -213,10 +213,10 @@ def _links(context: Context) -> Prose:
     whole -= sum(not note.published for note in context.problems)
     # one over other records, or over some that are missing, would be taken for theirs; what was run names each
     hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash and check.whole == records]
-    extent = phrase("answer/records", whole=count(whole), records=quantity(records, "record"), hash="".join(hashes[:1]))
+    extent = phrase("answer/records", whole=count(whole), records=counted(records, "record"), hash="".join(hashes[:1]))
     if logs:
         is_imported = any(note.table for note in context.files)
-        unsealed = phrase("answer/logs", logs=quantity(logs, "log" if is_imported else "published log"))
+        unsealed = phrase("answer/logs", logs=counted(logs, "log" if is_imported else "published log"))
         extent = f"{extent}; {unsealed}" if records else f": {unsealed}"
     return plain(*example, LinkText("How to cite", "cite"), extent, " · ", LinkText("What was run", "design"))
 
@@ -264,9 +264,9 @@ def _played(findings: Result, context: Context) -> str:
     ellipsis = ", …" if len(context.agents) > _NAMED else ""
     return phrase(
         "answer/played",
-        games=quantity(outcomes["games"], "game"),
+        games=counted(outcomes["games"], "game"),
         finished=count(outcomes["finished"]),
-        agents=quantity(len(context.agents), "agent"),
+        agents=counted(len(context.agents), "agent"),
         names=f" ({', '.join(names)}{ellipsis})" if names else "",
         **{name: count(look(outcomes, "per_game", name, "total")) for name in ("statements", "judgements")},
     )
@@ -280,7 +280,7 @@ def _won(findings: Result) -> str:
     first, second = sorted(names, key=lambda side: -winners[side]["k"])
     return phrase(
         "answer/sides",
-        games=quantity(winners[first]["n"], "finished game"),
+        games=counted(winners[first]["n"], "finished game"),
         interval=interval_in_words(winners[first]),
         nobody=percent(winners["nobody"]["share"]),
         first=names[first],
@@ -367,7 +367,7 @@ def example(game: IndexedGame, context: Context) -> Section:
         entries = [entry for entry in game.entries if entry.row.round == round_ and entry.row.text]
         suspected = sorted(entries, key=_suspicion, reverse=True)[:_PER_ROUND]
         lines += [_statement(entry) for entry in sorted(suspected, key=lambda entry: entry.row.number)]
-    course = f"{quantity(rows.rounds, 'round')} and {quantity(len(game.entries), 'statement')}"
+    course = f"{counted(rows.rounds, 'round')} and {counted(len(game.entries), 'statement')}"
     suspected_by = "Most suspected by those who could not know" if any(map(_suspicion, game.entries)) else "Said first"
     ending = f"{winner} after {course}. {suspected_by}:"
     return Section(

@@ -11,8 +11,8 @@ from analytics.report.caveats import SHOWN, caveats, smoothing
 from analytics.report.context import Context, path_of, shorten_name
 from analytics.report.specs import Line, phrase, table
 from wolfbus.files.document import Block, Bullets, Cell, Section, TableBlock, plain, warning
-from wolfbus.files.formats import UNDEFINED, count, listed, quantity
-from wolfbus.files.printable import visible
+from wolfbus.files.formats import UNDEFINED, count, listed
+from wolfbus.files.printable import counted, visible
 from wolfbus.game.config import GameConfig
 from wolfbus.study.canaries import canaries_in_words
 
@@ -168,7 +168,7 @@ def _files(findings: Result, context: Context) -> TableBlock:
         for note in problems[:_PROBLEMS]
     )
     whole = files - len(problems)
-    read = f"{quantity(whole, 'file')} {'was' if whole == 1 else 'were'} read"
+    read = f"{counted(whole, 'file')} {'was' if whole == 1 else 'were'} read"
     logs = any(note.published for note in context.files)
     fine = f"{read}. {phrase('design/fine_logs')}" if logs else f"{read}, {phrase('design/fine')}"
     return table(
@@ -209,7 +209,7 @@ def repair(findings: Result, context: Context) -> Section:
     notes = [phrase("design/wrong", faults=wrong)] if wrong else []
     copied = look(findings, "repair", "overall", "copied")
     if copied:
-        notes.append(phrase("design/copied", statements=quantity(copied, "statement")))
+        notes.append(phrase("design/copied", statements=counted(copied, "statement")))
     without = () if copied else ("Copied",)
     facts = look(findings, "comprehension", "overall", "all", "n")
     by_brain = {brain: row["overall"] for brain, row in (look(findings, "repair", "by_brain") or {}).items()}
@@ -248,8 +248,8 @@ def _lacking(total: Mapping[str, Any]) -> Iterator[str]:
         if 0 < (missing := total.get(f"{name}_missing") or 0) < calls
     ]
     if lacking:
-        yield phrase("design/lacking", calls=quantity(calls, "call"), parts=listed(lacking))
+        yield phrase("design/lacking", calls=counted(calls, "call"), parts=listed(lacking))
     if played := total.get("cassette"):
         yield phrase("design/cassette", calls=count(played))
     if (attempts := total.get("attempts") or 0) > calls:
-        yield phrase("design/attempts", attempts=quantity(attempts, "attempt"))
+        yield phrase("design/attempts", attempts=counted(attempts, "attempt"))

@@ -21,7 +21,8 @@ from analytics.report.caveats import drawn_singly, only_forks
 from analytics.report.context import Context, estimate_cell, value_cell
 from analytics.report.specs import Line, phrase, specs, table
 from wolfbus.files.document import Block, Cell, Heading, Section, TableBlock, plain
-from wolfbus.files.formats import UNDEFINED, count, difference_unit, in_unit, percent, quantity
+from wolfbus.files.formats import UNDEFINED, count, difference_unit, in_unit, percent
+from wolfbus.files.printable import counted
 
 _CLEAR: Final = {"above": "clear", "few": "too few games to tell"}
 """What a verdict lets say of who is before whom."""
@@ -78,7 +79,7 @@ def variability(findings: Result, context: Context) -> Section:
     draws = count(headlines.get("draws") or 0)
     notes = [phrase("evidence/intervals", draws=draws, blocks=count(blocks), kind=kind)]
     if (by_design := headlines.get("design_blocks") or blocks) < blocks:
-        few = {"blocks": quantity(by_design, "block"), "single": drawn_singly(block_kind)}
+        few = {"blocks": counted(by_design, "block"), "single": drawn_singly(block_kind)}
         notes.append(phrase("evidence/single_games", **few))
     if 0 < blocks < TELLING:
         notes.append(phrase("evidence/few", telling=TELLING, kind=kind))
@@ -194,7 +195,7 @@ def skill(findings: Result, context: Context) -> Section:
     """Return the skills of all agents, and how well they tell who wins."""
     skills = findings.get("skill") or {}
     without = skills.get("without_winner")
-    notes = [phrase("agents/without_winner", games=quantity(without, "game"))] if without else []
+    notes = [phrase("agents/without_winner", games=counted(without, "game"))] if without else []
     reason = look(skills, "held_out", "reason") or "it was not computed"
     return Section("skill", "Skill of winning", (
         table("agents/skill-agents", findings, context, notes=notes),

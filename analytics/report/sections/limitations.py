@@ -16,8 +16,8 @@ from analytics.report.caveats import ASKED
 from analytics.report.context import Context, with_interval
 from analytics.report.specs import phrase
 from wolfbus.files.document import Bullets, Section
-from wolfbus.files.formats import count, difference_unit, in_unit, listed, quantity
-from wolfbus.files.printable import shortened, visible
+from wolfbus.files.formats import count, difference_unit, in_unit, listed
+from wolfbus.files.printable import counted, shortened, visible
 from wolfbus.game.vocabulary import SCRIPTS
 
 _POWER: Final = 0.8
@@ -93,7 +93,7 @@ def _times(findings: Result, what: str) -> dict[str, int]:
 
 
 def _listed(times: Mapping[str, int], words: Mapping[str, str]) -> str:
-    return listed([f"{words[name]} in {quantity(games, 'game')}" for name, games in times.items()])
+    return listed([f"{words[name]} in {counted(games, 'game')}" for name, games in times.items()])
 
 
 def _prompts_and_models(context: Context) -> Iterator[str]:

@@ -22,7 +22,8 @@ from analytics.report.context import Context, Selection, drawing, metric, over_a
 from analytics.report.specs import Line, phrase, roles_of, table
 from wolfbus.claims import kind_named
 from wolfbus.files.document import Block, Cell, Heading, Section, TableBlock, note, plain
-from wolfbus.files.formats import UNDEFINED, count, in_unit, number, percent, quantity
+from wolfbus.files.formats import UNDEFINED, count, in_unit, number, percent
+from wolfbus.files.printable import counted
 from wolfbus.game.vocabulary import ROLES, Verdict
 
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ def truth(findings: Result, context: Context) -> Section:
     mistakes, notes = detection.get("mistakes") or {}, []
     if mistakes.get("flagged") is not None:
         flagged = percent(mistakes["flagged"])
-        notes.append(phrase("truth/mistakes", judgements=quantity(mistakes["n"], "judgement"), flagged=flagged))
+        notes.append(phrase("truth/mistakes", judgements=counted(mistakes["n"], "judgement"), flagged=flagged))
     asked_along = sum(look(findings, "outcomes", "labels", name) or 0 for name in ("with", "both"))
     times = [table("truth/label-times", findings, context, by=by) for by in ("role", "agent")] if asked_along else []
     return Section("truth", "Truth: lies told, admitted, detected", (
@@ -380,7 +381,7 @@ def votes(findings: Result, context: Context) -> Section:
         for round_, row in (vote_findings.get("hits_by_round") or {}).items()
     ]
     unjudged = look(vote_findings, "own_argmax", "unjudged")
-    notes = [phrase("rounds/unjudged", votes=quantity(unjudged, "vote"))] if unjudged else []
+    notes = [phrase("rounds/unjudged", votes=counted(unjudged, "vote"))] if unjudged else []
     votes_counted = count(look(vote_findings, "counterfactual", "votes") or 0)
     return Section("votes", "Votes (4.5)", (
         table("rounds/votes-table", findings, context, more=by_round, notes=notes),

@@ -219,9 +219,13 @@ class RedisBus:
                     raise refusal(reply, doing) from reply
             (epoch, holder, ending, lease), (seconds, micros) = replies
             now_ms = int(seconds) * 1000 + int(micros) // 1000
-            left_ms = max(0, int(ending or 0) - now_ms)
-            left_s = min(left_ms, int(lease or left_ms)) / 1000
-            return Owner((holder or b"").decode(errors="replace"), int(epoch or 0), left_s, int(ending or 0) > 0)
+            try:
+                until_ms = int(ending or 0)
+                left_ms = max(0, until_ms - now_ms)
+                left_s = min(left_ms, int(lease or left_ms)) / 1000
+                return Owner((holder or b"").decode(errors="replace"), int(epoch or 0), left_s, until_ms > 0)
+            except ValueError:
+                raise BusError(f"{doing}: it holds what no moderator wrote") from None
 
         return self._links.run(key, work)
 
