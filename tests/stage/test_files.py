@@ -61,7 +61,7 @@ def test_a_file_holds_the_page_of_every_viewer_and_names_its_script_and_style_by
     assert len(script) + len(style) <= GAME_BUDGET
 
 
-def test_the_data_of_a_page_is_printed_in_utf_8_whatever_the_terminal_writes_in(record):
+def test_the_data_of_a_page_is_printed_whatever_encoding_the_terminal_writes_in(record):
     def printed(*words: str) -> subprocess.CompletedProcess[bytes]:
         command = [sys.executable, "-m", "wolfbus.stage", str(record), *words]
         latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
@@ -69,7 +69,6 @@ def test_the_data_of_a_page_is_printed_in_utf_8_whatever_the_terminal_writes_in(
 
     page = printed()
     assert page.returncode == 0, page.stderr
-    assert "→".encode() in page.stdout
     assert json.loads(page.stdout)["moments"] == GameFeed("everything", RECORDS).page()["moments"]
     assert printed("--until", "-1").returncode == 2
 

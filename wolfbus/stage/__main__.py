@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import GameFeed, seats_of
 from wolfbus.stage.files import game_file
 from wolfbus.stage.viewers import EVERYTHING, viewer_named
-from wolfbus.stage.watched import encoded
 
 
 @click.command()
@@ -26,7 +26,7 @@ def main(record: Path, word: str, until: int | None, steps: bool, views: bool) -
     try:
         records = list(read_record(open_lines(record)))[:until]
         if views:
-            click.echo(encoded(game_file(records, prompts=True)))
+            click.echo(json.dumps(game_file(records, prompts=True)))
             return
         feed = GameFeed(viewer_named(word, seats_of(records)))
     except (ConfigError, RecordError) as error:
@@ -34,9 +34,9 @@ def main(record: Path, word: str, until: int | None, steps: bool, views: bool) -
     for recorded in records:
         before = feed.line
         if feed.feed(recorded) and steps:
-            click.echo(encoded(feed.step(before)))
+            click.echo(json.dumps(feed.step(before)))
     if not steps:
-        click.echo(encoded(feed.page()))
+        click.echo(json.dumps(feed.page()))
 
 
 if __name__ == "__main__":
