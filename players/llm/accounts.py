@@ -101,9 +101,9 @@ class Accounts:
         with self._lock:
             sums = list(self._sums.values())
             costs = [part.usage.cost.total() for part in sums]
-            known = [cost for cost in costs if cost is not None]
+            priced = [cost for cost in costs if cost is not None]
             tokens = sum(part.usage.tokens("prompt_tokens", "completion_tokens") or 0 for part in sums)
-            return sum(part.usage.calls - part.probes for part in sums), math.fsum(known) if known else None, tokens
+            return sum(part.usage.calls - part.probes for part in sums), math.fsum(priced) if priced else None, tokens
 
     def lines(self) -> list[str]:
         """Return one line per model for people, and one of all where there are several; none without a call."""

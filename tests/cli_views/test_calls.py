@@ -98,7 +98,7 @@ def test_a_server_that_never_says_the_same_twice_floods_nothing():
     printed = replies_told(failing(*words))
     assert len(printed) < 32
     assert "other errors … 999 more like this" in printed[-2]
-    assert "2000 model calls without a reply: 1976 × other errors; 1 × a;" in printed[-1]
+    assert "2,000 model calls without a reply: 1,976 × other errors; 1 × a;" in printed[-1]
     assert printed[-1].endswith("of other sorts")
 
 

@@ -51,16 +51,16 @@ class Failures:
             return wording.call_in_words(call)
         if str(count).strip("0") != "1":
             return ""
-        return f"no reply of models: {self._words[sort]} … {count - 1} more like this"
+        return f"no reply of models: {self._words[sort]} … {count - 1:,} more like this"
 
     def total(self) -> str:
         """Return how many calls failed in all and of what, "" if no more did than were printed."""
         if all(count == 1 for count in self._counts.values()):
             return ""
         sorts = sorted(self._counts.items(), key=lambda item: -item[1])
-        parts = [f"{count} × {self._words[sort] or 'no reason given'}" for sort, count in sorts[:_SORTS_NAMED]]
+        parts = [f"{count:,} × {self._words[sort] or 'no reason given'}" for sort, count in sorts[:_SORTS_NAMED]]
         if left := sum(count for _, count in sorts[_SORTS_NAMED:]):
-            parts.append(f"{left} of other sorts")
+            parts.append(f"{left:,} of other sorts")
         calls = counted(sum(self._counts.values()), "model call")
         return f"{calls} without a reply: {'; '.join(parts)}"
 
