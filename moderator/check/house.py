@@ -129,7 +129,7 @@ class CheckHouse:
             self._stack.callback(close)
         self._games = Games(HouseContext(self.name, self._epoch, self._bus, reader, writer, pool, timers))
         self._stack.callback(self._games.stop)
-        router = SeatRouter.listen(RIVALS, self.name, self._bus, reader, writer, pool, lambda _: Rival(self.rivals))
+        router, _ = SeatRouter.listen(RIVALS, self.name, self._bus, reader, writer, pool, lambda _: Rival(self.rivals))
         self._stack.callback(router.stop)
         self._games.listen(RIVALS)
         reader.follow(self._lobby, lambda _stream, _entries: None, knocks[-1].id if knocks else NOTHING)

@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ import pytest
 import wolfbus
 from tests.golden.running import wolfbus as command
 from wolfbus.agent import Agent
+from wolfbus.bus import open_bus
 from wolfbus.errors import ConfigError, PlayerError, WolfError
 from wolfbus.game.config import GameConfig
 from wolfbus.messages.events import Tally
@@ -113,6 +115,7 @@ import multiprocessing
 import sys
 from wolfbus import play
 from wolfbus.agent import Agent
+from wolfbus.bus import open_bus
 
 class Later(Agent):
     async def bid(self, ask, view):
@@ -231,3 +234,34 @@ def test_a_study_that_cannot_be_dealt_is_one_line(tmp_path: Path) -> None:
         wolfbus.run_study(games=1, seed="\ud800", out=tmp_path / "study")
     with pytest.raises(ConfigError, match=r"^lies: "):
         wolfbus.forks_of(tmp_path, lies=0)
+
+
+class Mourner(Agent):
+    """Notes how its games ended."""
+
+    quick = True
+    ends: ClassVar[list[Any]] = []
+
+    def ended(self, view: Any) -> None:
+        self.ends.append(view.ended)
+
+
+def test_whoever_plays_hears_how_the_game_ended_however_late_that_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader: type[Any] = type(open_bus("memory://").reader())
+    read, close, closed = reader.read, reader.close, threading.Event()
+
+    def read_late(self: Any, seconds: float) -> Any:
+        batches = read(self, seconds)
+        mail = [entry.body for stream, entries in batches if ":in:" in stream for entry in entries]
+        if any(b"\xa5ended" in body for body in mail):
+            assert closed.wait(60)
+        return batches
+
+    def close_first(self: Any) -> None:
+        closed.set()
+        close(self)
+
+    monkeypatch.setattr(reader, "read", read_late)
+    monkeypatch.setattr(reader, "close", close_first)
+    game = wolfbus.play([*["scripted"] * 7, Mourner], seed=7, config=SHORT)
+    assert [ended.winner for ended in Mourner.ends] == [game.winner]

@@ -8,7 +8,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Self, TypeAlias
@@ -22,7 +22,7 @@ from wolfbus.agent.member import Member
 from wolfbus.agent.outbox import Outbox
 from wolfbus.agent.seat import GameLeft, SeatActor, SeatNews
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Entry, Unpacked
+from wolfbus.bus.protocol import Bus, Entry, Unpacked, every_entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import MessageError, VersionError, WolfError
 from wolfbus.files.printable import error_in_words
@@ -128,19 +128,25 @@ class SeatRouter(PooledActor):
         writer: BusWriter,
         pool: ActorPool,
         make: MakeAgent,
-    ) -> ActorRef[Self]:
+    ) -> tuple[ActorRef[Self], Callable[[], None]]:
         """Start one in `pool` that hears its mailbox from what is new on it now, without joining
         the house.
+
+        Returns:
+            It; and what hands it the mail that `reader` had not read when it was closed, such as a game's end.
         """
         ref = cls.start_in(pool, Outbox(house, name, bus, writer), make)
         stream = streams.inbox(house, name)
+        last = bus.last_id(stream)
 
-        def deliver(_stream: str, entries: Sequence[Entry]) -> None:
+        def deliver(_stream: str, entries: Iterable[Entry]) -> None:
+            nonlocal last
             for entry in entries:
                 ref.tell(entry.content)
+                last = entry.id
 
-        reader.follow(stream, deliver, bus.last_id(stream))
-        return ref
+        reader.follow(stream, deliver, last)
+        return ref, lambda: deliver(stream, every_entry(bus, stream, last))
 
     def on_receive(self, message: object) -> None:
         """Handle messages of the mailbox, or leave the game of an id."""

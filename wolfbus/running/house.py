@@ -380,11 +380,21 @@ class EmbeddedHouse(Closable):
             ending.callback(brain_context.close)
         brain_context.fatal = self._fatal
         make = partial(build, brain_context=brain_context)
-        self._agent = SeatRouter.listen(
+        self._agent, hand_out_rest = SeatRouter.listen(
             AGENT, self.name, context.bus, context.reader, context.writer, context.pool, make
         )
         ending.callback(self._agent.stop)
+        ending.callback(self._hand_out, hand_out_rest)
         self._begun.set()
+
+    def _hand_out(self, rest: Callable[[], None]) -> None:
+        """Hand out mail that nobody has read: the end of a game that has just landed is to reach a person, too."""
+        if self._is_abandoned or self._has_left:
+            return
+        try:
+            rest()
+        except BusError as error:
+            logger.debug("house %s: the last mail was not read: %s", self.name, error)
 
     def _is_kept(self, game: str) -> bool:
         return game not in self._games
