@@ -173,6 +173,8 @@ FLAG_SIDES: Final[Mapping[str, tuple[Formula, ...]]] = {
     "recall": (_deceptive,),
     "f1": (_deceptive, _flagged),
     "mcc": (_deceptive, _truthful, _flagged, _passed),
+    "dprime": (_deceptive, _truthful),
+    "criterion": (_deceptive, _truthful),
 }
 """Of what each of them is undefined without."""
 

@@ -79,3 +79,14 @@ def test_what_needs_deceptive_statements_has_an_interval_only_where_five_games_h
     for row in told.values():
         assert (row["low"] is not None, row.get("interval_reason")) == (has_interval, few)
     assert headlines(columns, "accuracy")["accuracy"]["low"] is not None
+
+
+@pytest.mark.parametrize(("games", "has_interval"), [(4, False), (5, True)])
+def test_sensitivity_to_lies_has_an_interval_only_where_five_games_have_some(games, has_interval):
+    columns = simulate(draw_agents(3, 1), 24, 1)
+    is_lie = (columns.statements["game"] < games) & (columns.statements["role"] == ROLES.index("Werewolf"))
+    columns = replace(columns, statements={**columns.statements, "truth": is_lie.astype(np.int8) * 2})
+    found = measured("intervals", columns)["truth_detection"]["against_truth"]
+    assert found["accuracy"] is not None
+    for name in ("recall", "balanced_accuracy", "dprime", "criterion"):
+        assert (found[name] is not None) is has_interval, name
