@@ -268,7 +268,10 @@ def retention_rows(study: Study) -> Iterator[ResultRow]:
         "retention_others": share("others", "others_n", f"{nobody} others"),
         "retention_werewolves": share("wolves", "wolves_n", f"{nobody} werewolves"),
         "retention_difference": Figure(
-            gap, lambda s: np.minimum(s.wolves_n, s.others_n), f"{nobody} Werewolves and others"
+            gap,
+            lambda s: s.wolves_n + s.others_n,
+            f"{nobody} Werewolves and others",
+            sides=(lambda s: s.wolves_n, lambda s: s.others_n),
         ),
     }
     yield from rows_of(study, UNINFORMED, sums, figures)
