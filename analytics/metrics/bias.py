@@ -29,12 +29,13 @@ MOST_AGENTS: Final = 24
 
 _UNJUDGED: Final = "no judgement counts by an observer who has to find out"
 _OWN: Final = ("own_agent", "own_flag")
+_ALONE: Final = "of Werewolves as of others, observers judged their own agent alone, or other agents alone"
 
 
 def _rows(study: Study) -> pl.DataFrame:
     """Return judgements that count, by observers who have to find out, with the ``seat`` of the speaker, ``turn`` and
     ``length`` of the statement; ``excess`` is suspicion less the mean: of Werewolves for what one says, of others for
-    what another says.
+    what another says. ``overflagged`` is the same of flags.
     """
     spoken = study.statements.select("said", "turn", "phase", length="words")
     place = study.tables.seats.select("game", target="name", seat="place")
@@ -42,7 +43,10 @@ def _rows(study: Study) -> pl.DataFrame:
         study.judged.filter(~pl.col("informed") & pl.col("suspicion").is_not_null())
         .join(spoken, on="said", how="left", maintain_order="left")
         .join(place, on=["game", "target"], how="left", maintain_order="left")
-        .with_columns(excess=pl.col("suspicion") - pl.col("suspicion").mean().over("wolf"))
+        .with_columns(
+            excess=pl.col("suspicion") - pl.col("suspicion").mean().over("wolf"),
+            overflagged=pl.col("flagged") - pl.col("flagged").mean().over("wolf"),
+        )
     )
 
 
@@ -100,8 +104,15 @@ def _own_agent(study: Study, rows: pl.DataFrame) -> Iterator[ResultRow]:
             yield figure_row(metric, UNINFORMED, None, None, 0, reason)
         return
     axes = {"observer": "observer_agent", "target": "target_agent"}
+    own = pl.col("observer_agent").cast(pl.String) == pl.col("target_agent").cast(pl.String)
+    met = rows.group_by("wolf").agg(both=own.any() & ~own.all())
+    if len(rows) and not met["both"].any():
+        # as in mirrored games: who is of one's own agent is then what the role tells, which is taken out
+        for metric in _OWN:
+            yield figure_row(metric, UNINFORMED, None, None, len(rows), _ALONE)
+        return
     fixed = rows.with_columns(pl.col(*axes.values()).cast(pl.Enum(agents)))
-    by_cell = sums_of(fixed, study.games, axes, n=1.0, own_agent=pl.col("excess"), own_flag=pl.col("flagged"))
+    by_cell = sums_of(fixed, study.games, axes, n=1.0, own_agent=pl.col("excess"), own_flag=pl.col("overflagged"))
     size = len(agents)
     same = np.eye(size, dtype=bool).ravel()
     # one group: the figure is of all cells together

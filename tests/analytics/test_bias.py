@@ -137,6 +137,30 @@ def test_suspicion_of_living_werewolves_round_by_round_is_a_plain_mean():
             values = living.filter(of)["suspicion"]
             assert (row[side]["value"], row[side]["n"]) == (pytest.approx(values.mean()), len(values))
         assert row["difference"]["value"] == pytest.approx(row["werewolves"]["value"] - row["others"]["value"])
+        assert row["difference"]["n"] == len(living)
+
+
+@pytest.mark.parametrize("name", ["own_agent", "own_flag"])
+def test_of_ones_own_agent_is_taken_what_the_role_is_suspected_and_flagged_for(name):
+    columns = games()
+    judgements, statements = columns.judgements, columns.statements
+    wolf = statements["role"][judgements["statement"]] == ROLES.index("Werewolf")
+    # every Werewolf is flagged, and nobody else, whoever's agent it is
+    all_alike = {**judgements, "s": np.where(wolf, 0.9, 0.1), "d": wolf.astype(np.int8)}
+    assert measured("bias", replace(columns, judgements=all_alike))[name]["value"] == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["own_agent", "own_flag"])
+def test_where_ones_own_agent_is_never_what_others_are_nothing_is_told_of_it(name):
+    columns = games()
+    judgements = dict(columns.judgements)
+    wolf = columns.statements["role"][judgements["statement"]] == ROLES.index("Werewolf")
+    own = judgements["observer_agent"] == judgements["target_agent"]
+    apart = wolf != own
+    mirrored = {key: column[apart] for key, column in judgements.items()}
+    row = measured("bias", replace(columns, judgements=mirrored))[name]
+    assert (row["value"], row["low"], row["n"] > 0) == (None, None, True)
+    assert row["reason"].startswith("of Werewolves as of others")
 
 
 @pytest.mark.parametrize(("thought", "said", "told"), tables(__file__)["thoughts"])
