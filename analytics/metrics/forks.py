@@ -49,7 +49,7 @@ class ForkSet:
 
     def __init__(self, study: Study) -> None:
         forks = study.tables.forks.sort("parent", "number").with_columns(pl.col("arm", *AXES).cast(pl.String))
-        blocks = [study.design[game] for game in forks["game"]]
+        blocks = [int(study.block[game]) for game in forks["game"]]
         units = {block: unit for unit, block in enumerate(dict.fromkeys(blocks))}
         unit = pl.Series("unit", [units[block] for block in blocks], dtype=pl.Int64)
         # a statement that was forked in two studies is in one block

@@ -51,9 +51,8 @@ class Study:
         games: number of games.
         blocks: number of blocks of games that are resampled together.
         block: block of each game; blocks are in the order of their names.
-        design: name of the block of the design that each game is in; a fork of no study is in that of its parent, and
-            blocks of several studies that have a seed in common are one.
-        design_blocks: number of blocks of the design. Where they are fewer than tests and intervals need, but games are
+        design_blocks: number of blocks of the design; a fork of no study is in that of its parent, and blocks of several
+            studies that have a seed in common are one. Where they are fewer than tests and intervals need, but games are
             not, single games are the blocks in their place; forks of one game are one, and so are games of one seed in
             several blocks.
         agents: names of the agents, in ascending order.
@@ -73,8 +72,7 @@ class Study:
         seeds = tables.games["seed"].to_list()
         blocks_of = Counter(seed for seed, _ in set(zip(seeds, design, strict=True)))
         shared = [seed if blocks_of[seed] > 1 else "" for seed in seeds]
-        self.design = joined_by_seed(design, shared)
-        names, block = np.unique(self.design, return_inverse=True)
+        names, block = np.unique(joined_by_seed(design, shared), return_inverse=True)
         self.design_blocks = len(names)
         if len(names) < TELLING <= len(set(origins)):
             names, block = np.unique(joined_by_seed(origins, shared), return_inverse=True)

@@ -114,6 +114,19 @@ def test_forks_of_a_game_are_one_of_a_sample_however_many_they_are():
     assert [forks_of(parents, 2, loose=True).blocks for parents in (2, 9)] == [2, 9]
 
 
+def test_forks_of_a_study_of_few_blocks_have_an_interval_over_its_games():
+    rows = [
+        {"parent": f"game-{game}", "arm": arm, "suspicion": 0.3 + 0.01 * game * (arm == "keep")}
+        for game in range(9)
+        for arm in ("keep", "honest")
+    ]
+    study = study_of(rows, {f"game-{game}": f"block-{game % 2}" for game in range(9)})
+    found = told(study)
+    effect = found["effects"]["suspicion"]["difference"]
+    assert (found["blocks"], effect["n"], effect["low"] is not None) == (9, 9, True)
+    assert effect["value"] == pytest.approx(0.04)
+
+
 def test_means_are_over_k_then_statements_then_games_then_blocks():
     def pair(parent: str, number: int, k: int, keep: float, honest: float):
         yield {"parent": parent, "number": number, "k": k, "arm": "keep", "suspicion": keep}
