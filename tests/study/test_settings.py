@@ -46,6 +46,12 @@ def test_options_come_before_the_file(played):
     assert study["seats"] == ["scripted"] * 6 + ["random"] * 2
 
 
+def test_margins_may_be_declared_alone_and_the_usual_metrics_are_primary(played):
+    study, again = played(f"games = 1\n[report]\nmargins = {{ suspicion_gap = 0.03 }}\n{SHORT}")
+    assert (study["primary"], study["margins"]) == (None, {"suspicion_gap": 0.03})
+    assert again["report"] == {"margins": {"suspicion_gap": 0.03}}
+
+
 def test_players_by_name_sit_where_their_names_do(played):
     names = ["A", "B", "C", "D", "E", "F", "G", "H"]
     study, _ = played(f'games = 2\n[players]\nC = "random"\ndefault = "scripted"\n{SHORT}names = {names}')

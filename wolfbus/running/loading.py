@@ -198,7 +198,8 @@ def _check(settings: StudySettings, brains: tuple[str, ...], source: str, *, hou
     if settings.report is not None:
         from analytics.metrics.primary import check_margins, check_primary
 
-        check_primary(settings.report.primary, source)
+        if settings.report.primary is not None:
+            check_primary(settings.report.primary, source)
         check_margins(settings.report.margins or {}, f"{source}: [report]")
     if settings.kind == "mirrored" and house:
         raise ConfigError(f'{source}: design = "mirrored": agents of a house may know the second deal from the first')

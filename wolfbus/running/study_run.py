@@ -220,6 +220,7 @@ class StudyRun:
 
     def _head(self, noted: dict[str, Any] | None) -> dict[str, Any]:
         plan, settings = self.plan, self.study.settings
+        report = settings.report
         balance = plan.balance(settings.games)
         design: dict[str, Any] = {"kind": plan.kind, "rotation": plan.design.rotation, "cycle": plan.design.cycle}
         design |= balance
@@ -241,8 +242,8 @@ class StudyRun:
             "prompts": prompts_hash(plan.agents) if not self.options.house else None,
             **({} if not self.options.house else {"house": self.options.house, "tickets": self.options.tickets}),
             "design": design,
-            "primary": None if settings.report is None else list(settings.report.primary),
-            **({"margins": settings.report.margins} if settings.report is not None and settings.report.margins else {}),
+            "primary": None if report is None or report.primary is None else list(report.primary),
+            **({"margins": report.margins} if report is not None and report.margins else {}),
             "budget_usd": settings.budget,
             "wolfbus": wolfbus.__version__,
             "python": platform.python_version(),

@@ -28,9 +28,9 @@ class ReportSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
 
-    primary: _Words
+    primary: _Words | None = None
     """Primary metrics: at most six, declared before the study is played, and adjusted together; all else is
-    exploratory."""
+    exploratory. The usual ones unless given."""
     margins: dict[str, Annotated[float, Field(gt=0)]] | None = None
     """By metric, the greatest difference from another study that counts as none; `wolfbus compare` then tells whether
     the two are equivalent."""
