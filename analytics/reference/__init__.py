@@ -24,7 +24,8 @@ FILES: Final = ("units", "tables", "detection", "scores", "beyond", "apparatus")
 """In the order in which an appendix gives their entries."""
 INTERVALS: Final = {
     "games": "bootstrap over blocks of games, 95 %, 2,000 draws, quantiles for so many blocks",
-    "single_games": "bootstrap over single games, whatever the design, 95 %, 2,000 draws, quantiles for so many",
+    "single_games": "bootstrap over single games that have any, whatever the design, 95 %, 2,000 draws, "
+    "quantiles for so many",
 }
 """What ``{games}`` and ``{single_games}`` stand for in an interval: that of most estimates (see the entry
 ``variability``), and that of trends, which are statements about games.
