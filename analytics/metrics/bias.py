@@ -104,8 +104,8 @@ def _own_agent(study: Study, rows: pl.DataFrame) -> Iterator[ResultRow]:
             yield figure_row(metric, UNINFORMED, None, None, 0, reason)
         return
     axes = {"observer": "observer_agent", "target": "target_agent"}
-    own = pl.col("observer_agent").cast(pl.String) == pl.col("target_agent").cast(pl.String)
-    met = rows.group_by("wolf").agg(both=own.any() & ~own.all())
+    of_own_agent = pl.col("observer_agent").cast(pl.String) == pl.col("target_agent").cast(pl.String)
+    met = rows.group_by("wolf").agg(both=of_own_agent.any() & ~of_own_agent.all())
     if len(rows) and not met["both"].any():
         # as in mirrored games: who is of one's own agent is then what the role tells, which is taken out
         for metric in _OWN:

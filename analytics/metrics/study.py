@@ -51,10 +51,10 @@ class Study:
         games: number of games.
         blocks: number of blocks of games that are resampled together.
         block: block of each game; blocks are in the order of their names.
-        design_blocks: number of blocks of the design; a fork of no study is in that of its parent, and blocks of several
-            studies that have a seed in common are one. Where they are fewer than tests and intervals need, but games are
-            not, single games are the blocks in their place; forks of one game are one, and so are games of one seed in
-            several blocks.
+        design_blocks: number of blocks of the design; a fork of no study is in that of its parent, and blocks of
+            several studies that have a seed in common are one. Where they are fewer than tests and intervals need, but
+            games are not, single games are the blocks in their place; forks of one game are one, and so are games of
+            one seed in several blocks.
         agents: names of the agents, in ascending order.
     """
 
