@@ -91,7 +91,10 @@ class ResultRow:
             "it is itself a count, a round, a threshold or a p",
         ),
     ] = None
-    baseline: Annotated[float | None, Column("what needs no skill", "there is no such thing")] = None
+    baseline: Annotated[
+        float | None,
+        Column("what needs no skill", "there is none, or the appendix alone tells it, as of slopes and biases"),
+    ] = None
     reason: Annotated[
         str | None, Column("why it is undefined, or has no interval", "it is defined, and nothing is missing")
     ] = None

@@ -111,7 +111,12 @@ class GameRows:
     )
     seed: Annotated[str, Column("what every draw of the game follows from", FOREIGN)] = ""
     protocol: Annotated[Protocol, Column("how model players were asked")] = "paper"
-    label: Annotated[LabelTime, Column("when speakers labelled their words: after them, with them, or both")] = "after"
+    label: Annotated[
+        LabelTime,
+        Column(
+            "when speakers were to label their words: after them, with them, or both; nobody did if `assess` is none"
+        ),
+    ] = "after"
     assess: Annotated[
         AssessmentTime, Column("when labels and judgements were asked for: live, after the game, or never")
     ] = "live"
