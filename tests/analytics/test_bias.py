@@ -60,6 +60,12 @@ def test_a_name_that_meets_more_suspicion_is_found_among_all():
     assert row["value"] == pytest.approx(0.06, abs=0.02)
 
 
+def of_werewolves(columns):
+    """Return which judgements are of statements of Werewolves."""
+    wolf = columns.statements["role"] == ROLES.index("Werewolf")
+    return wolf[columns.judgements["statement"]]
+
+
 def test_who_knows_the_roles_has_no_part_in_it():
     columns = games(seat=0.05)
     informed = columns.judgements["target"] > 0
@@ -143,8 +149,7 @@ def test_suspicion_of_living_werewolves_round_by_round_is_a_plain_mean():
 @pytest.mark.parametrize("name", ["own_agent", "own_flag"])
 def test_of_ones_own_agent_is_taken_what_the_role_is_suspected_and_flagged_for(name):
     columns = games()
-    judgements, statements = columns.judgements, columns.statements
-    wolf = statements["role"][judgements["statement"]] == ROLES.index("Werewolf")
+    judgements, wolf = columns.judgements, of_werewolves(columns)
     # every Werewolf is flagged, and nobody else, whoever's agent it is
     all_alike = {**judgements, "s": np.where(wolf, 0.9, 0.1), "d": wolf.astype(np.int8)}
     assert measured("bias", replace(columns, judgements=all_alike))[name]["value"] == pytest.approx(0, abs=1e-9)
@@ -153,10 +158,9 @@ def test_of_ones_own_agent_is_taken_what_the_role_is_suspected_and_flagged_for(n
 @pytest.mark.parametrize("name", ["own_agent", "own_flag"])
 def test_where_ones_own_agent_is_never_what_others_are_nothing_is_told_of_it(name):
     columns = games()
-    judgements = dict(columns.judgements)
-    wolf = columns.statements["role"][judgements["statement"]] == ROLES.index("Werewolf")
+    judgements = columns.judgements
     own = judgements["observer_agent"] == judgements["target_agent"]
-    apart = wolf != own
+    apart = of_werewolves(columns) != own
     mirrored = {key: column[apart] for key, column in judgements.items()}
     row = measured("bias", replace(columns, judgements=mirrored))[name]
     assert (row["value"], row["low"], row["n"] > 0) == (None, None, True)

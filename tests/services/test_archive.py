@@ -256,11 +256,14 @@ def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(probe,
     assert sum(row["k"] for row in results.metrics["outcomes"]["winners"].values()) == 1
 
 
-@pytest.mark.parametrize(("told", "failed", "error"), [
-    (0, 0, "nothing is known of 2 games of the session; the first is number 1"),
-    (1, 0, "nothing is known of 1 game of the session; the first is number 3"),
-    (0, 2, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("told", "failed", "error"),
+    [
+        (0, 0, "nothing is known of 2 games of the session; the first is number 1"),
+        (1, 0, "nothing is known of 1 game of the session; the first is number 3"),
+        (0, 2, None),
+    ],
+)
 def test_games_before_the_cut_whose_records_are_not_here_are_missing_unless_games_failed(
     probe, records, monkeypatch, told, failed, error
 ):

@@ -1,11 +1,9 @@
 """The page of a game in a browser: read by keys and links, by any eyes, on any screen, and safe before any words."""
 
 import json
-import os
 import re
 import shlex
 import statistics
-import struct
 import tomllib
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 from tests.golden.running import wolfbus
 from tests.stage.looking import findings
 from tests.stage.served import viewed
+from tests.stage.watching import sized
 
 STATIC = Path(__file__).parents[2] / "wolfbus" / "stage" / "static"
 HOSTILE = (
@@ -219,50 +218,6 @@ def test_a_picture_holds_words_without_blanks_and_everybody_who_heard_them(watch
     assert all(end <= edge for _, end in picture.locator("text").evaluate_all(right))
     (_, end), (start, _) = picture.locator("text", has_text=re.compile(" by$")).evaluate_all(right)
     assert start > end, "whom it was believed by, and doubted, stands apart"
-
-
-def sized(png: bytes) -> tuple[int, ...]:
-    assert png.startswith(b"\x89PNG")
-    return struct.unpack(">2I", png[16:24])
-
-
-@pytest.mark.usefixtures("browser_on_path")
-def test_the_command_line_writes_the_picture(games, tmp_path):
-    drawn = wolfbus(games, "page", "seven.ndjson", "--picture", "-o", str(tmp_path / "seven.png"))
-    assert drawn.code == 0, drawn.err
-    assert sized((tmp_path / "seven.png").read_bytes()) == (1200, 630)
-
-
-BROWSER = """#!/bin/sh
-for word; do case "$word" in --screenshot=*) picture="${word#*=}" ;; esac; done
-folder="${picture%/*}"
-mv "$folder" "$folder-kept" && ln -s "$folder-kept" "$folder"
-echo drawn > "$picture"
-"""
-"""Leaves its folder so that it cannot be taken away, as helpers do that still write into it."""
-
-
-def test_a_browser_that_leaves_something_behind_has_drawn_the_picture_all_the_same(games, tmp_path):
-    (tmp_path / "chromium").write_text(BROWSER)
-    (tmp_path / "chromium").chmod(0o755)
-    picture = tmp_path / "seven.png"
-    where = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(tmp_path)}
-    drawn = wolfbus(games, "page", "seven.ndjson", "--picture", "-o", str(picture), **where)
-    assert (drawn.code, drawn.err) == (0, "")
-    assert picture.read_text() == "drawn\n"
-
-
-def test_the_command_line_says_in_a_line_what_the_picture_lacks(games, tmp_path):
-    lines = (games / "seven.ndjson").read_bytes().splitlines(keepends=True)
-    (tmp_path / "begun.ndjson").write_bytes(b"".join(lines[:50]))
-    begun = wolfbus(tmp_path, "page", "begun.ndjson", "--picture")
-    assert begun.code == 2
-    assert "has not ended" in begun.err
-    (tmp_path / "bin").mkdir()
-    lacking = wolfbus(games, "page", "seven.ndjson", "--picture", "-o", "x.png", PATH=str(tmp_path / "bin"))
-    assert lacking.code == 2
-    assert "--picture needs Chromium" in lacking.err
-    assert not (games / "x.png").exists()
 
 
 def test_the_timeline_is_the_curve_with_lies_and_deaths_on_it_and_leads_to_the_place(watched, stage):
@@ -524,30 +479,6 @@ def test_a_long_game_names_the_days_that_have_room_on_a_phone(watched, stage):
     assert all(band.evaluate("node => node.offsetWidth <= node.parentNode.clientWidth") for band in named)
     seen.page.set_viewport_size({"width": 2000, "height": 900})
     assert seen.page.locator(".bands span", has_text="D10").is_visible()
-
-
-def test_a_file_shows_the_same_and_asks_nobody(watched, games, tmp_path):
-    written = wolfbus(games, "page", "seven.ndjson", "-o", str(tmp_path / "page.html"))
-    assert written.code == 0, written.err
-    address = f"file://{tmp_path}/page.html"
-    seen = watched(f"{address}#n=16&as=public")
-    assert seen.place() == 16
-    assert seen.page.locator(".now .thought").count() == 0
-    seen.press("5")
-    seen.page.locator(".player[aria-pressed=true]", has_text="Esther").wait_for()
-    seen.press("0", "End", "h", "?", "Escape")
-    assert seen.requested == [address]
-
-
-def test_a_file_of_a_game_that_did_not_end_is_not_called_live(watched, games, tmp_path):
-    lines = (games / "seven.ndjson").read_bytes().splitlines(keepends=True)
-    (tmp_path / "begun.ndjson").write_bytes(b"".join(lines[:5]))
-    assert wolfbus(tmp_path, "page", "begun.ndjson", "-o", "begun.html").code == 0
-    seen = watched(f"file://{tmp_path}/begun.html")
-    top = seen.page.locator(".status").inner_text()
-    assert "not finished" in top
-    assert "LIVE" not in top
-    assert seen.page.locator(".wait").count() == 0
 
 
 def test_hostile_words_stay_words(watched, stage):

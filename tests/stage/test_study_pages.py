@@ -91,8 +91,8 @@ def test_games_that_a_design_deals_from_one_seed_each_stand_beside_one_of_the_ot
         rules.write_text("[rules]\nmax_rounds = 1\n")
         assert run(["run", str(rules), *words, f"--out={tmp_path / name}"]) == 0
     with viewed(tmp_path) as url:
-        a, b = (study["id"] for study in data(url, "/library.json")["studies"])
-        pairs = data(url, f"/c.json?a={a}&b={b}")["pairs"]
+        one, other = data(url, "/library.json")["studies"]
+        pairs = data(url, f"/c.json?a={one['id']}&b={other['id']}")["pairs"]
     assert len({pair["seed"] for pair in pairs}) == 2
     assert len({pair["a"] for pair in pairs}) == len({pair["b"] for pair in pairs}) == len(pairs) == 4
 

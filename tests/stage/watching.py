@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 
 USUAL: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"}
 """How a page is looked at unless a test says otherwise."""
+
+
+def sized(png: bytes) -> tuple[int, ...]:
+    """Return width and height of a picture in PNG."""
+    assert png.startswith(b"\x89PNG")
+    return struct.unpack(">2I", png[16:24])
 
 
 @dataclass

@@ -115,7 +115,6 @@ import multiprocessing
 import sys
 from wolfbus import play
 from wolfbus.agent import Agent
-from wolfbus.bus import open_bus
 
 class Later(Agent):
     async def bid(self, ask, view):
@@ -263,5 +262,6 @@ def test_whoever_plays_hears_how_the_game_ended_however_late_that_is_read(monkey
 
     monkeypatch.setattr(reader, "read", read_late)
     monkeypatch.setattr(reader, "close", close_first)
+    monkeypatch.setattr(Mourner, "ends", [])
     game = wolfbus.play([*["scripted"] * 7, Mourner], seed=7, config=SHORT)
     assert [ended.winner for ended in Mourner.ends] == [game.winner]
