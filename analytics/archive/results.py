@@ -194,7 +194,8 @@ def _set_aside(folder: Path, session: str) -> None:
     results = _read_results(folder)
     before = results.get("session")
     # it becomes part of a file's name
-    if not re.fullmatch(ID_PATTERN, str(before)) or before == session or not _has_ended(results):
+    is_name = isinstance(before, str) and re.fullmatch(ID_PATTERN, before) is not None
+    if not is_name or before == session or not _has_ended(results):
         return
     for name in (REPORT, METRICS):
         path = folder / name

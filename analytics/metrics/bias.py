@@ -44,10 +44,15 @@ def _rows(study: Study) -> pl.DataFrame:
         .join(spoken, on="said", how="left", maintain_order="left")
         .join(place, on=["game", "target"], how="left", maintain_order="left")
         .with_columns(
-            excess=pl.col("suspicion") - pl.col("suspicion").mean().over("wolf"),
-            overflagged=pl.col("flagged") - pl.col("flagged").mean().over("wolf"),
+            excess=_beyond_mean("suspicion"),
+            overflagged=_beyond_mean("flagged"),
         )
     )
+
+
+def _beyond_mean(name: str) -> pl.Expr:
+    """Return a column less its mean, of Werewolves and of others each."""
+    return pl.col(name) - pl.col(name).mean().over("wolf")
 
 
 def bias_rows(study: Study) -> Iterator[ResultRow]:
@@ -100,16 +105,14 @@ def _own_agent(study: Study, rows: pl.DataFrame) -> Iterator[ResultRow]:
     agents = study.agents
     if not 1 < len(agents) <= MOST_AGENTS:
         reason = "one agent alone" if len(agents) < 2 else f"more than {MOST_AGENTS} agents"
-        for metric in _OWN:
-            yield figure_row(metric, UNINFORMED, None, None, 0, reason)
+        yield from _no_own_agent(0, reason)
         return
     axes = {"observer": "observer_agent", "target": "target_agent"}
     of_own_agent = pl.col("observer_agent").cast(pl.String) == pl.col("target_agent").cast(pl.String)
     met = rows.group_by("wolf").agg(both=of_own_agent.any() & ~of_own_agent.all())
     if len(rows) and not met["both"].any():
         # as in mirrored games: who is of one's own agent is then what the role tells, which is taken out
-        for metric in _OWN:
-            yield figure_row(metric, UNINFORMED, None, None, len(rows), _ALONE)
+        yield from _no_own_agent(len(rows), _ALONE)
         return
     fixed = rows.with_columns(pl.col(*axes.values()).cast(pl.Enum(agents)))
     by_cell = sums_of(fixed, study.games, axes, n=1.0, own_agent=pl.col("excess"), own_flag=pl.col("overflagged"))
@@ -134,6 +137,11 @@ def _own_agent(study: Study, rows: pl.DataFrame) -> Iterator[ResultRow]:
     reason = "not every two agents judged each other, and themselves"
     figures = {part: Figure(contrast(part), lambda s: cells(s, "n").sum(axis=-1), reason) for part in _OWN}
     yield from rows_of(study, UNINFORMED, sums, figures)
+
+
+def _no_own_agent(n: int, reason: str) -> Iterator[ResultRow]:
+    for metric in _OWN:
+        yield figure_row(metric, UNINFORMED, None, None, n, reason)
 
 
 def _names(study: Study, rows: pl.DataFrame) -> Iterator[ResultRow]:

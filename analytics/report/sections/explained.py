@@ -54,9 +54,11 @@ _Explained = tuple[Mapping[str, int], list[Result]]
 
 def _detection(study: Study) -> _Explained:
     judged = _judged(study, pl.col("suspicion").is_not_null())
-    of_wolves, of_others = (np.sort(judged.filter(side)["suspicion"].to_numpy()) for side in (_WOLF, ~_WOLF))
+    of_wolves = judged.filter(_WOLF)["suspicion"].to_numpy()
+    of_others = np.sort(judged.filter(~_WOLF)["suspicion"].to_numpy())
     # never all pairs at once: a study has more of them than a memory holds
-    less, up_to = (int(np.searchsorted(of_others, of_wolves, side).sum()) for side in ("left", "right"))
+    less = int(np.searchsorted(of_others, of_wolves, "left").sum())
+    up_to = int(np.searchsorted(of_others, of_wolves, "right").sum())
     sizes = {"wolves": len(of_wolves), "others": len(of_others), "pairs": len(of_wolves) * len(of_others)}
     counts = {**sizes, "more": less, "equal": up_to - less}
     # the first of a Werewolf's that stands between two of others in its game
