@@ -60,7 +60,8 @@ def kept(out):
     """Return how many answers are in the folder, in records or beside them."""
     found = set()
     for path in (out / "said").glob("*.jsonl") if (out / "said").exists() else ():
-        for line in path.read_text().splitlines():
+        # whoever writes may be in the middle of the last line
+        for line in path.read_bytes().split(b"\n")[:-1]:
             with_id = json.loads(line)["message"].get("request")
             found.add(with_id)
     return found - {None}
