@@ -10,7 +10,7 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
 from wolfbus.actors.closable import Closable
 from wolfbus.errors import BusError
-from wolfbus.service.redis import free_port
+from wolfbus.service.redis import ReservedPort
 from wolfbus.testing.redis_server import RedisServer, wait_until
 
 
@@ -32,12 +32,12 @@ class RedisClusterServers(Closable):
     """
 
     def __init__(self, nodes: int = 3, replicas: int = 0, node_timeout_ms: int = 1000, *, persist: bool = True) -> None:
+        self._counts = nodes, replicas
+        self._options = ("--cluster-enabled", "yes", "--cluster-node-timeout", str(node_timeout_ms))
+        self._persist = persist
         self._stack = ExitStack()
-        options = ("--cluster-enabled", "yes", "--cluster-node-timeout", str(node_timeout_ms))
-        # where they gossip: 10,000 above a port that the system chose may be no port
-        self._gossip = [str(free_port()) for _ in range(nodes + replicas)]
-        servers = [RedisServer(*options, "--cluster-port", port, persist=persist) for port in self._gossip]
-        self.masters, self.replicas = servers[:nodes], servers[nodes:]
+        self.masters: list[RedisServer] = []
+        self.replicas: list[RedisServer] = []
 
     @property
     def url(self) -> str:
@@ -55,9 +55,14 @@ class RedisClusterServers(Closable):
 
     def __enter__(self) -> Self:
         try:
-            for node in self._nodes:
-                self._stack.enter_context(node)
-            self._form_cluster()
+            nodes, replicas = self._counts
+            # where they gossip: 10,000 above a port that the system chose may be no port
+            gossip = [self._stack.enter_context(ReservedPort()).number for _ in range(nodes + replicas)]
+            for port in gossip:
+                node = RedisServer(*self._options, "--cluster-port", str(port), persist=self._persist)
+                nodes_so_far = self.masters if len(self.masters) < nodes else self.replicas
+                nodes_so_far.append(self._stack.enter_context(node))
+            self._form_cluster(gossip[0])
         except BaseException:
             self.close()
             raise
@@ -71,7 +76,7 @@ class RedisClusterServers(Closable):
     def _pairs(self) -> Iterator[tuple[RedisServer, RedisServer]]:
         return zip(self.replicas, reversed(self.masters), strict=False)
 
-    def _form_cluster(self) -> None:
+    def _form_cluster(self, gossip: int) -> None:
         count = len(self.masters)
         bounds = [-(-REDIS_CLUSTER_HASH_SLOTS * number // count) for number in range(count + 1)]
         for number, node in enumerate(self._nodes):
@@ -80,7 +85,7 @@ class RedisClusterServers(Closable):
                 _run(node, "CLUSTER", "ADDSLOTSRANGE", str(bounds[number]), str(bounds[number + 1] - 1))
             if number:
                 first = self.masters[0]
-                _run(node, "CLUSTER", "MEET", "127.0.0.1", str(first.port), self._gossip[0])
+                _run(node, "CLUSTER", "MEET", "127.0.0.1", str(first.port), str(gossip))
         wait_until(lambda: all(b"cluster_known_nodes:%d\r" % len(self._nodes) in _info(node) for node in self._nodes))
         for replica, master in self._pairs:
             _run(replica, "CLUSTER", "REPLICATE", master.command("CLUSTER", "MYID").split(b"\r\n")[1].decode())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -332,3 +334,14 @@ def test_many_writers_and_games_under_cuts_arrive_once_and_in_order(far_bus: Bus
     assert [by_stream[name] for name in outs] == [entries(300)] * 3
     assert [ids(by_stream[name]) for name in records] == [[f"{n}-0" for n in range(1, 31)]] * 10
     assert ids(by_stream[IN_ANN]) == [f"1-{n}" for n in range(300)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a server listen where another socket is bound")
+def test_a_server_that_is_down_has_its_port_still(own_server: RedisServer) -> None:
+    own_server.kill()
+    with socket.socket() as other, pytest.raises(OSError, match="Address already in use"):
+        other.bind(("127.0.0.1", own_server.port))
+    own_server.start()
+    with socket.create_connection(("127.0.0.1", own_server.port)) as connection:
+        connection.sendall(b"PING\r\n")
+        assert connection.recv(16) == b"+PONG\r\n"

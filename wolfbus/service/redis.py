@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -74,6 +75,30 @@ def _version(path: str) -> tuple[int, ...]:
     return tuple(map(int, version.groups())) if version else ()
 
 
+class ReservedPort(Closable):
+    """A TCP port on the loopback address for a server that is still to be started, or to be started again.
+
+    On Linux the system gives it to nobody else, as a listener or as the near end of a connection, until it is closed: a
+    socket is bound to it that does not listen, beside which a server can listen that asks for it by number and sets
+    SO_REUSEADDR, as Redis does. Elsewhere no second socket may be bound to it, and it is merely free at first.
+
+    Attributes:
+        number: the port, 1 to 65535.
+    """
+
+    def __init__(self) -> None:
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("127.0.0.1", 0))
+        self.number: int = self._socket.getsockname()[1]
+        if sys.platform != "linux":
+            self._socket.close()
+
+    def close(self) -> None:
+        """Give the port back."""
+        self._socket.close()
+
+
 class LocalRedis(Closable):
     """A running Redis server on the loopback address and on a Unix socket; it goes away with its context.
 
@@ -88,7 +113,7 @@ class LocalRedis(Closable):
         folder: holds all that the server writes.
         data: folder of what it persists.
         socket_path: path of the Unix socket.
-        port: TCP port on 127.0.0.1, chosen at the first start and kept; 0 for none.
+        port: TCP port on 127.0.0.1, the same from the first start on and kept while the server is down; 0 for none.
 
     Raises:
         BusError: no server is installed, it does not start (the line quotes its log), or every folder for temporary
@@ -97,16 +122,21 @@ class LocalRedis(Closable):
 
     def __init__(self, *options: str, private: bool = False, dies_with_us: bool = False) -> None:
         self._program = server_program()
-        self.port = 0 if private else free_port()
         self.folder = _short_folder()
         self.data = self.folder / "data"
         self.data.mkdir()
+        self._reserved = None if private else ReservedPort()
         self.socket_path = self.folder / _SOCKET
         self._log = self.folder / "redis.log"
         self._options = options
         self._dies_with_us = dies_with_us
         self._process: subprocess.Popen[bytes] | None = None
         self._ran = False
+
+    @property
+    def port(self) -> int:
+        """Its TCP port, or 0."""
+        return self._reserved.number if self._reserved else 0
 
     @property
     def url(self) -> str:
@@ -129,9 +159,10 @@ class LocalRedis(Closable):
             try:
                 self._launch()
             except BusError as error:
-                if self._ran or "in use" not in str(error):
+                if self._ran or self._reserved is None or "in use" not in str(error):
                     raise
-                self.port = free_port()  # somebody took the first one meanwhile
+                self._reserved.close()  # somebody took the first one meanwhile
+                self._reserved = ReservedPort()
                 self._launch()
             self._ran = True
         return self
@@ -157,6 +188,8 @@ class LocalRedis(Closable):
     def close(self) -> None:
         """Stop the server and remove all it wrote."""
         self.kill()
+        if self._reserved is not None:
+            self._reserved.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _command_line(self) -> list[str]:
@@ -232,10 +265,3 @@ def _short_folder() -> Path:
 def _resp_command(words: Sequence[str]) -> bytes:
     raws = [word.encode() for word in words]
     return b"*%d\r\n" % len(raws) + b"".join(b"$%d\r\n%b\r\n" % (len(raw), raw) for raw in raws)
-
-
-def free_port() -> int:
-    """Return a TCP port that nobody on the loopback address uses now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
