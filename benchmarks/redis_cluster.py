@@ -10,8 +10,7 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
 from wolfbus.actors.closable import Closable
 from wolfbus.errors import BusError
-from wolfbus.service.redis import ReservedPort
-from wolfbus.testing.redis_server import RedisServer, wait_until
+from wolfbus.testing.redis_server import RedisServer, ReservedPort, wait_until
 
 
 class RedisClusterServers(Closable):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 
@@ -11,7 +10,7 @@ import pytest
 from tests.bus.parts import OUT, entries, following, impostor
 from wolfbus.bus import open_bus
 from wolfbus.errors import BusDown, BusError, ConfigError
-from wolfbus.testing.redis_server import RedisServer
+from wolfbus.testing.redis_server import RedisServer, ReservedPort
 
 SECRET = "hunter2/:@"
 QUOTED = "hunter2%2F%3A%40"
@@ -85,11 +84,9 @@ def test_an_address_that_cannot_be_understood_is_refused_in_one_line(url: str, r
 
 
 def test_an_unreachable_server_is_named_without_the_password() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    with pytest.raises(BusDown) as caught:
-        open_bus(f"redis://user:{QUOTED}@127.0.0.1:{port}?patience=0.02")
-    assert f"Redis at 127.0.0.1:{port} cannot be reached" in str(caught.value)
+    with ReservedPort() as unused, pytest.raises(BusDown) as caught:
+        open_bus(f"redis://user:{QUOTED}@127.0.0.1:{unused.number}?patience=0.02")
+    assert f"Redis at 127.0.0.1:{unused.number} cannot be reached" in str(caught.value)
     assert "hunter2" not in str(caught.value)
     assert "user" not in str(caught.value)
 

@@ -22,7 +22,7 @@ from tests.bus.parts import AT_ONCE_S, SOON_S, claim, impostor
 from wolfbus.bus import open_bus
 from wolfbus.cli import FAILED, run
 from wolfbus.errors import BusDown, BusError
-from wolfbus.testing.redis_server import RedisServer
+from wolfbus.testing.redis_server import RedisServer, ReservedPort
 
 NODE, OTHER = "a" * 40, "b" * 40
 SLOTS = 16_384
@@ -66,10 +66,10 @@ def test_a_command_says_within_seconds_that_redis_is_down_and_what_to_do(
 ) -> None:
     monkeypatch.setattr("wolfbus.bus.url.OPENING_S", 0.05)
     monkeypatch.setattr("wolfbus.bus.redis.bus.OPENING_S", 0.05)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    words = [command, "--bus", f"redis://127.0.0.1:{port}", *(["--out", str(tmp_path)] if command == "play" else [])]
-    assert run(words) == FAILED
+    out = ["--out", str(tmp_path)] if command == "play" else []
+    with ReservedPort() as unused:
+        port = unused.number
+        assert run([command, "--bus", f"redis://127.0.0.1:{port}", *out]) == FAILED
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"wolfbus: Redis at 127.0.0.1:{port} cannot be reached (tried for 0.05 s): ")
     assert f"start it (redis-server --port {port}, or docker run -p {port}:6379 redis:7)" in line

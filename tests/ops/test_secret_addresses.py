@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import socket
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 
 from tests.ops.commands import run
 from wolfbus import cli
-from wolfbus.testing.redis_server import RedisServer
+from wolfbus.testing.redis_server import RedisServer, ReservedPort
 from wolfbus.tickets import redis_address
 
 WAITING = {
@@ -104,9 +103,9 @@ def test_every_command_is_tried():
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_tells_the_password_of_a_bus_that_is_away(command, words, tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        place = f"127.0.0.1:{listener.getsockname()[1]}"
-    code, output = run(*words(command, with_secret(f"redis://{place}?patience=0.1")))
+    with ReservedPort() as unused:
+        place = f"127.0.0.1:{unused.number}"
+        code, output = run(*words(command, with_secret(f"redis://{place}?patience=0.1")))
     assert code == 1, output
     assert f"Redis at {place} cannot be reached" in output
     assert_untold(output, tmp_path)

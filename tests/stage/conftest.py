@@ -8,6 +8,7 @@ import pytest
 from tests.golden.played import unpacked
 from tests.golden.running import wolfbus
 from tests.stage.served import viewed
+from wolfbus.testing.redis_server import ReservedPort
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +29,10 @@ def stage(games: Path) -> Iterator[str]:
     """The address of a server that shows them."""
     with viewed(games) as url:
         yield url
+
+
+@pytest.fixture
+def kept_port() -> Iterator[int]:
+    """A port for a server that is started again."""
+    with ReservedPort() as port:
+        yield port.number

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 from functools import partial
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -66,9 +65,9 @@ def put(folder, lines) -> None:
         file.writelines(lines)
 
 
-def test_a_game_that_goes_on_is_followed_to_its_end_through_a_restart_of_the_server(browser, tmp_path):
+def test_a_game_that_goes_on_is_followed_to_its_end_through_a_restart_of_the_server(browser, tmp_path, kept_port):
     put(tmp_path, LINES[:120])
-    with server(tmp_path) as first:
+    with server(tmp_path, port=kept_port) as first:
         seen = watch(browser, f"{first.url}/g/live")
         page = seen.page
         before = seen.place()
@@ -79,9 +78,8 @@ def test_a_game_that_goes_on_is_followed_to_its_end_through_a_restart_of_the_ser
         page.get_by_role("button", name="2 beats behind").wait_for()
         assert page.locator(".log").get_attribute("aria-live") == "off"
         stays = seen.place()
-        port = urlsplit(first.url).port
     page.get_by_text("The connection is lost").wait_for()
-    with server(tmp_path, port=port):
+    with server(tmp_path, port=kept_port):
         put(tmp_path, LINES[200:])
         page.get_by_role("button", name="LIVE").wait_for(state="detached", timeout=60_000)
         assert page.get_by_text("The connection is lost").count() == 0
@@ -94,13 +92,13 @@ def test_a_game_that_goes_on_is_followed_to_its_end_through_a_restart_of_the_ser
     page.context.close()
 
 
-def test_a_game_that_the_server_shows_no_longer_is_not_called_live(browser, tmp_path):
+def test_a_game_that_the_server_shows_no_longer_is_not_called_live(browser, tmp_path, kept_port):
     put(tmp_path, LINES[:120])
-    with server(tmp_path) as first:
+    with server(tmp_path, port=kept_port) as first:
         page = watch(browser, f"{first.url}/g/live").page
         page.get_by_role("button", name="LIVE").wait_for()
     (tmp_path / "live.ndjson").unlink()
-    with server(tmp_path, port=urlsplit(first.url).port):
+    with server(tmp_path, port=kept_port):
         page.get_by_text("The server shows this no longer").wait_for(timeout=60_000)
         assert page.get_by_role("button", name="LIVE").count() == 0
     page.context.close()

@@ -113,17 +113,16 @@ def test_a_longer_game_in_the_place_of_one_that_was_seen_to_its_end_is_shown_ins
 
 
 @pytest.mark.parametrize("viewer", ["everything", "public", f"seat:{names()[0]}"])
-def test_a_stream_that_broke_goes_on_where_it_stopped_even_on_a_server_that_was_started_again(runs, viewer):
+def test_a_stream_that_broke_goes_on_where_it_stopped_even_on_a_server_that_was_started_again(runs, viewer, kept_port):
     put(runs, LINES[:60])
-    with server(runs) as stage:
-        port = int(stage.url.rpartition(":")[2])
+    with server(runs, port=kept_port) as stage:
         events = Events(stage.url, f"/g/live/events?as={viewer}")
         name, line, step = next(iter(events))
         beats = step["beats"]
         assert name == "step"
     events.close()
     put(runs, LINES[60:])
-    with server(runs, port=port) as stage:
+    with server(runs, port=kept_port) as stage:
         events = Events(stage.url, f"/g/live/events?as={viewer}&after=1", Last_Event_ID=str(line))
         beats, _ = followed(events, beats)
         events.close()

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from wolfbus.errors import BusError
-from wolfbus.service.redis import LocalRedis, server_program
+from wolfbus.service.redis import LocalRedis, ReservedPort, server_program
 
-__all__ = ["RedisServer", "server_program"]
+__all__ = ["RedisServer", "ReservedPort", "server_program"]
 
 # a rewritten log would cost time, and whoever copies it would meet half of each
 _PERSIST: Final = ("--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
