@@ -2,7 +2,8 @@
 
 A test that fails is run once more, alone, when all others are over, so that nobody's work is lost to a race. If it
 passes then, the run passes and says ``UNSTEADY``, the test and why it had failed. That holds for three tests at most,
-and for none of a file that the newest commit has changed.
+and for none of a file that the newest commit has changed. Tests that share what could not be set up are one, and are
+run once more together.
 
 A test that was skipped has failed, unless its reason fits the pattern of ``CI_MAY_SKIP``; which ones were is written to
 the file that ``CI_SKIPPED`` names, so that another run can make up for them.
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 
 MOST = 3
-"""Tests that may be unsteady in one run: more have another cause."""
+"""How much may be unsteady in one run, each test or fixture counted once: more has another cause."""
 AGAIN = "WOLFBUS_TEST_AGAIN"
 """Set where a test is run once more."""
 
@@ -59,15 +60,18 @@ def _run_again(session: pytest.Session, reporter: pytest.TerminalReporter) -> No
             if not isinstance(report, pytest.TestReport):
                 return  # a file that cannot be collected
             failed.setdefault(report.nodeid, []).append(report)
+    faults: dict[str, list[str]] = {}
+    for name, reports in failed.items():
+        faults.setdefault(_fault(name, reports), []).append(name)
     # after --exitfirst and its like nobody knows what else would have failed
-    if session.shouldfail or session.shouldstop or not 0 < len(failed) <= MOST:
+    if session.shouldfail or session.shouldstop or not 0 < len(faults) <= MOST:
         return
     if {name.partition("::")[0] for name in failed} & _changed_last(session.config.rootpath):
         return
-    for name in list(failed):
-        if not _passes_alone(session.config, reporter, name):
+    for names in faults.values():
+        if not _pass_alone(session.config, reporter, names):
             continue
-        reports = failed.pop(name)
+        reports = [report for name in names for report in failed.pop(name)]
         for outcome in ("failed", "error"):
             kept = [report for report in reporter.stats.get(outcome, ()) if report not in reports]
             reporter.stats[outcome] = kept
@@ -95,16 +99,26 @@ def _changed_last(root: Path) -> set[str]:
     return set(done.stdout.splitlines()) if done.returncode == 0 else set()
 
 
-def _passes_alone(config: pytest.Config, reporter: pytest.TerminalReporter, name: str) -> bool:
+def _fault(name: str, reports: list[pytest.TestReport]) -> str:
+    """Return what a test has in common with all that fail for one reason: where and how a shared fixture failed."""
+    for report in reports:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        if report.when == "setup" and crash is not None:
+            return str(crash)
+    return name
+
+
+def _pass_alone(config: pytest.Config, reporter: pytest.TerminalReporter, names: list[str]) -> bool:
     reporter.ensure_newline()
-    reporter.line(f"once more, alone: {name}")
+    others = f" and {len(names) - 1} that failed with it" if names[1:] else ""
+    reporter.line(f"once more, alone: {names[0]}{others}")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", config.option.markexpr]
     if config.pluginmanager.has_plugin("xdist"):
         command += ["-n", "0"]
     for setting in config.option.override_ini or ():
         command += ["-o", setting]
     done = subprocess.run(
-        [*command, name],
+        [*command, *names],
         cwd=config.rootpath,
         env={**os.environ, AGAIN: "1"},
         stdin=subprocess.DEVNULL,

@@ -130,6 +130,28 @@ def test_a_test_that_passes_alone_is_told_as_unsteady_and_does_not_fail_ci(tmp_p
     assert lines == [f"UNSTEADY: test_it.py::test_it[{n}], AssertionError: too soon" for n in range(unsteady)]
 
 
+SET_UP_ONCE = """
+import pathlib
+import pytest
+@pytest.fixture(scope="module")
+def shared():
+    first = not pathlib.Path("before").exists()
+    pathlib.Path("before").touch()
+    assert not first, "too soon"
+@pytest.mark.parametrize("number", range(5))
+def test_it(shared, number): assert number < {steady}
+"""
+
+
+@pytest.mark.parametrize(("steady", "code"), [(5, 0), (4, 1)])
+def test_tests_whose_shared_fixture_failed_are_run_once_more_together_and_count_as_one(tmp_path, steady, code):
+    (tmp_path / "test_it.py").write_text(SET_UP_ONCE.format(steady=steady))
+    done = in_ci(tmp_path)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "once more, alone: test_it.py::test_it[0] and 4 that failed with it" in done.stdout
+    assert done.stdout.count("UNSTEADY: test_it.py::test_it[") == (0 if code else 5)
+
+
 def test_a_test_of_a_file_that_the_newest_commit_changed_has_failed_when_it_fails_once(tmp_path):
     def git(*words: str) -> None:
         names = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
