@@ -243,7 +243,8 @@ class Games:
         """
         so_far = recover(read_back(self._bus, self._house, game))
         if not so_far.over and (head := self._bus.head(self._house, game)) != so_far.head:
-            raise RecordError(f"game {game}: its record ends with {so_far.head[:12]}…, the bus holds {head[:12]}…")
+            stored = f"the bus holds {head[:12]}…" if head else "the bus has lost where it ends"
+            raise RecordError(f"game {game}: its record ends with {so_far.head[:12]}…, {stored}")
         ref = self._start(so_far, over, file, number)
         if messages is not None:
             for agent in dict.fromkeys(seat.agent for seat in so_far.opened.seats):
