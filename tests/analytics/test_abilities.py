@@ -49,7 +49,8 @@ def played_by(*kinds, games=40, seed=4, **changes):
     flags[kind == "coin"] = (lot < 0.5)[kind == "coin"]
     flags[kind == "silent"] = -1
     said = np.array(kinds)[statements["agent"]]
-    statements["d"] = np.where(said == "denier", 0, np.where(said == "silent", -1, statements["d"])).astype("i1")
+    for how, label in (("denier", 0), ("boaster", 1), ("silent", -1)):
+        statements["d"] = np.where(said == how, label, statements["d"]).astype("i1")
     return replace(columns, statements=statements, judgements={**judgements, "d": flags})
 
 
@@ -82,6 +83,23 @@ def test_the_only_agent_that_admits_anything_has_no_other_whose_concealment_comp
     assert good["concealment"]["reason"] == "no other agent to compare it with"
     assert good["suspected"]["value"] is not None
     assert None not in values(section["truth"], "concealment")
+
+
+@pytest.mark.parametrize(("kind", "lacks"), [("denier", "deceptive"), ("boaster", "honest")])
+def test_who_made_statements_of_one_class_alone_conceals_nothing_that_could_be_measured(kind, lacks):
+    agents = measured("abilities", played_by("good", "good", kind, deceptive=(0.5,) * 4))["label"]["agents"]
+    assert agents["agent-02"]["concealment"]["reason"] == f"it made no judged {lacks} statement"
+    assert agents["agent-02"]["suspected"]["value"] is not None
+
+
+@pytest.mark.parametrize("judging", [("Villager",), ("Villager", "Seer")])
+def test_what_roles_add_is_told_where_another_role_is_there(judging):
+    columns = simulate(draw_agents(3, seed=2), games=20, seed=2)
+    inside = np.isin(columns.judgements["observer_role"], [ROLES.index(role) for role in judging])
+    judgements = {name: column[inside] for name, column in columns.judgements.items()}
+    roles = measured("abilities", replace(columns, judgements=judgements))["role"]["roles"]["observer"]
+    told = {role for role in roles if roles[role]["sensitivity"]["value"] is not None}
+    assert told == (set(judging) if judging[1:] else set())
 
 
 def test_observers_who_know_the_roles_do_not_count():

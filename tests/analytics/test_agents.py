@@ -127,6 +127,9 @@ def test_what_nobody_won_is_no_game_and_a_side_never_played_has_no_skill():
     row = measured("skill", replace(never, seats={**never.seats, "agent": agent}))["agents"]["agent-00"]
     assert row["werewolf"]["wins"]["reason"] == "it has no seat as Werewolf in a game that was won"
     assert row["village"]["wins"]["value"] is not None
+    alone = np.where(wolf, 0, np.maximum(1, never.seats["agent"])).astype("i4")
+    row = measured("skill", replace(never, seats={**never.seats, "agent": alone}))["agents"]["agent-00"]["werewolf"]
+    assert row["skill"]["reason"] == "no other agent to compare it with"
     nothing = measured("skill", tables_of([]))
     assert (nothing["games"], nothing["side"]["reason"], nothing["agents"]) == (0, "nobody won a game", {})
 

@@ -17,8 +17,9 @@ from tests.game.driver import (
     questions,
 )
 from tests.llm.tables import tables
+from wolfbus.errors import RulesError
 from wolfbus.game.config import GameConfig, rules_text
-from wolfbus.messages.content import Bid
+from wolfbus.messages.content import AccusationClaim, Bid, Speech
 from wolfbus.messages.events import Dawn, Exile, Statement
 
 SIX = ("Wim", "Wes", "Vic", "Val", "Vox", "Von")
@@ -145,6 +146,50 @@ def test_an_absent_seat_is_still_asked_and_strikes_are_counted_by_seat():
     assert sorted(event.seat for event in played.of("absent")) == ["Val", "Vic"]
     assert {question.seat for question in played.asked("vote")} == set(NAMES)
     assert not played.of("returned")
+
+
+@pytest.mark.parametrize("change", ["missing", "of a stranger", "instead"])
+def test_a_step_with_other_answers_than_were_asked_for_is_refused(change):
+    steps = Steps(opening(TABLE, "5"))
+    step = steps.advance()
+    asked = {event.batch: event for event in step.events if event.type == "asked"}
+    answers = {n: {q.seat: answered(asked[n], q, None, "5") for q, _ in questions(asked[n])} for n in step.waits_for}
+    batch = answers[step.waits_for[0]]
+    seat, answer = next(iter(batch.items()))
+    if change != "of a stranger":
+        del batch[seat]
+    if change != "missing":
+        batch["Zoe"] = answer
+    with pytest.raises(RulesError, match=rf"^batch {step.waits_for[0]} was joined with answers of "):
+        steps.advance(answers)
+
+
+@pytest.mark.parametrize(("bids", "spoilt"), [("declined", ("Von",)), ("accepted", ())])
+def test_whether_a_game_is_spoilt_is_told_by_answers_that_a_seat_was_asked_for_and_does_not_decline(bids, spoilt):
+    def answer(question: Question):
+        if question.seat == "Von" and question.kind == "assess_other":
+            return Missing()
+        if question.seat == "Von" and question.kind == "bid" and bids == "declined":
+            return Missing("declined")
+        return Bid(bid=0) if question.kind == "bid" and question.seat == "Von" else peaceful()(question)
+
+    config = TWO_WOLVES.model_copy(update={"debate_turns": 6, "max_rounds": 1, "spoilt_above": 0.5})
+    assert play(config, "1", answer).ended.spoilt == spoilt
+
+
+def test_a_villager_may_think_whom_the_day_exiled_a_werewolf_and_not_whom_the_night_killed():
+    accused = tuple(AccusationClaim(target=name) for name in ("Vox", "Val"))
+
+    def answer(question: Question):
+        if question.kind == "bid":
+            return Bid(bid=10 if question.seat == "Vic" else 0)
+        if question.kind == "speak" and question.round == 2:
+            return Speech(text="They were wolves.", claims=accused)
+        return hunting({2: "Val"}, votes={1: "Vox"})(question)
+
+    played = play(TABLE.model_copy(update={"first_night_kill": False, "debate_turns": 1, "max_rounds": 2}), "1", answer)
+    (truth,) = played.of("claim_truth")
+    assert [claim.verdict for claim in truth.claims] == ["mistake", "lie"]
 
 
 def test_rules_are_told_in_words_whether_or_not_they_say_who_is_what():

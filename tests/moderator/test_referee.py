@@ -14,7 +14,7 @@ from wolfbus.bus import Entry
 from wolfbus.game.config import Deadlines, GameConfig
 from wolfbus.game.vocabulary import Kind, Phase, Role
 from wolfbus.messages.codec import pack
-from wolfbus.messages.content import Judgement, Label
+from wolfbus.messages.content import Ballot, Judgement, Label, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, Asked, Asking, Opened, Rejected, Seat
 
 NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
@@ -278,3 +278,12 @@ def test_deceptive_decides_over_the_kind_and_what_was_stated_is_kept(kind, decep
         becomes,
         kept_kind,
     )
+
+
+@pytest.mark.parametrize("kind", ["speak", "vote"])
+@pytest.mark.parametrize(("label", "kept"), [("after", False), ("with", True)])
+def test_a_label_beside_the_words_counts_where_the_rules_ask_for_one_there(kind, label, kept):
+    content = CONTENTS[kind] | {"label": CONTENTS["assess_own"]}
+    answer = SingleRequest(kind, legal=("Vic",), label=label).send(content=content)
+    assert isinstance(answer.content, Speech | Ballot)
+    assert (answer.content.label is not None) == kept
