@@ -255,6 +255,26 @@ def test_games_that_go_on_are_listed_in_the_order_in_which_they_began():
         assert [game["game"] for game in data(stage.url, "/library.json")["live"]] == games
 
 
+def test_a_page_that_lists_games_tells_of_those_that_begin_and_how_they_go_on_without_being_loaded_again(
+    watched, monkeypatch
+):
+    monkeypatch.setattr("wolfbus.stage.library._AGAIN_MS", 20)
+    bus = open_bus("memory://")
+    moderated = Moderated(bus)
+    with StageServer(Served(live=HouseSource(bus, HOUSE)), port=0) as stage:
+        page = watched(f"{stage.url}/", "h2").page
+        page.get_by_text("There is no game in this house.").wait_for()
+        moderated.say(GameOpened(game=GAME, number=1))
+        page.get_by_role("heading", name="Live").wait_for()
+        page.get_by_text("not begun").wait_for()
+        moderated.step(moderated.commits)
+        page.get_by_text("not begun").wait_for(state="detached")
+        moderated.say(GameClosed(game=GAME, number=1, outcome="ended", lines=len(RECORDS), hash=RECORDS[-1].hash))
+        page.get_by_role("heading", name="Live").wait_for(state="detached")
+        # it asks no server that is gone
+        page.goto("about:blank")
+
+
 @pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "address already in use"), ("a..b", "no name of a machine")])
 def test_an_address_that_cannot_be_served_on_is_told_and_the_house_is_read_no_more(host, why):
     with socket.create_server(("127.0.0.1", 0)) as listener:

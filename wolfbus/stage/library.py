@@ -189,6 +189,8 @@ class GameIndex:
 
 _LISTED_LIMIT: Final = 200
 """Games that one listing holds; a search looks through all."""
+_AGAIN_MS: Final = 5000
+"""After how long a page asks again for games that are played now, in milliseconds."""
 _SECRET: Final = frozenset({"players", "seed", "lies", "moment", "moment_beat", "curve", "reason"})
 """What of a game is shown to those who may see everything of it."""
 
@@ -266,7 +268,8 @@ class Library:
 
     Args:
         root: the folder of records, or one record; None for none.
-        live: tells the games that are played now; see ``live`` in docs/stage-data.md. Called on the server's loop.
+        live: tells the games that are played now; see ``live`` in docs/stage-data.md. Called on the server's loop. None
+            where no house is watched.
         seats: tells the seats that wait for a person; called there as well.
         public: whether only what is public may be seen of games that go on.
 
@@ -277,14 +280,15 @@ class Library:
     def __init__(
         self,
         root: Path | None,
-        live: Callable[[], list[dict[str, Any]]],
+        live: Callable[[], list[dict[str, Any]]] | None,
         seats: Callable[[], list[dict[str, Any]]],
         *,
         public: bool,
     ) -> None:
         self.root = root
         self._index = GameIndex(root) if root is not None else None
-        self._live = live
+        self._watches = live is not None
+        self._live = live or list
         self._seats = seats
         self._public = public
 
@@ -324,7 +328,9 @@ class Library:
             game_filter: which games are asked for; all unless given.
             seconds: see `GameIndex.games`.
         """
-        now = {"live": self._live(), "seats": self._seats()}
+        now: dict[str, Any] = {"live": self._live(), "seats": self._seats()}
+        if self._watches or now["seats"]:
+            now["again_ms"] = _AGAIN_MS
         return {**now, **await asyncio.to_thread(self._listing, game_filter or GameFilter(), seconds)}
 
     def _listing(self, game_filter: GameFilter, seconds: float) -> dict[str, Any]:
@@ -340,7 +346,9 @@ class Library:
                 study = ids.get(path.parent)
                 games.append({**game, "study": study} if study is not None else game)
         games.sort(key=game_filter.place)
+        unread = any(game["state"] == "new" for game in games[:_LISTED_LIMIT])
         return {
+            **({"again_ms": 0} if unread else {}),
             "format": FORMAT,
             "folder": str(self.root) if self.root is not None else "",
             "models": sorted(models),

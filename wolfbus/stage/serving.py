@@ -126,7 +126,7 @@ class StageServer:
         sources = [source for source in (served.live, folder) if source is not None]
         seats = served.people.waiting if served.people is not None else list
         library_root = root if root is not None and root.exists() else None
-        live = served.live.live if served.live is not None else list
+        live = served.live.live if served.live is not None else None
         library = Library(library_root, live, seats, public=served.public)
         app = StageApp(sources, library, self._guard, served.studies, served.people).app()
         connected = connections.Connections()

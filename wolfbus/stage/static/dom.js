@@ -65,7 +65,7 @@ export function morph(old, fresh) {
   fill(old, [...fresh.childNodes]);
 }
 
-// Makes `parts` the children of `node`, besides those that are to be kept.
+// Makes `parts` the children of `node`, besides those to be kept.
 export function fill(node, parts) {
   const old = [...node.childNodes].filter((part) => !part.dataset?.keep);
   const fresh = [parts].flat(9).filter((part) => part != null && part !== false);
@@ -116,7 +116,7 @@ export function copyText(text, button, done) {
 // Says why there is no page, and what there is.
 export function showError(root, { message, data = {} }) {
   const links = (ids, base) => ids?.map((id) => h("li", h("a", { href: `${base}${encodeURIComponent(id)}` }, id)));
-  fill(root, h("main.wait", h("h1", h("a", { href: "/" }, "wolfbus")), h("p.problem", `${message[0].toUpperCase()}${message.slice(1)}`), h("ul", links(data.studies, "/s/"), links(data.games, "/g/"))));
+  fill(root, h("main.wait", h("h1", h("a", { href: "/" }, "wolfbus")), h("p.problem", message[0].toUpperCase() + message.slice(1)), h("ul", links(data.studies, "/s/"), links(data.games, "/g/"))));
 }
 
 export function dialog(name, title, ...parts) {

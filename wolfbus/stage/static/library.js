@@ -25,7 +25,7 @@ export async function openLibrary(root) {
     const chosen = models.value;
     fill(models, ["", ...data.models].map((name) => h("option", { value: name, selected: name === chosen }, name || "anybody")));
     fill(results, listing(data));
-    if (data.games.some((game) => game.state === "new") && !document.hidden) return update();
+    if (data.again_ms >= 0 && !document.hidden) timer = setTimeout(update, data.again_ms);
   };
   let timer;
   form.addEventListener("input", () => {
@@ -40,9 +40,9 @@ export async function openLibrary(root) {
 
 function listing({ live, seats, studies, games, models, more, folder }) {
   const [singles, others] = [games.filter((game) => !game.study), games.filter((game) => game.study)];
-  const none = !live.length && !studies.length && !games.length && !models.length;
+  const none = ![live, studies, games, models].some((list) => list.length);
   return [
-    (live.length > 0 || seats.length > 0) &&
+    [...live, ...seats].length > 0 &&
       h(
         "section",
         h("h2", "Live"),
@@ -52,7 +52,7 @@ function listing({ live, seats, studies, games, models, more, folder }) {
             { href: gameLink(game.game) },
             h("b.flagged", "● "),
             h("b", game.game),
-            h("small", ` ${game.phase ? whenIs(game) : "not begun"}`, !hides && game.werewolves != null && ` · wolves ${game.werewolves} : ${game.villagers}`, game.house && ` · house ${game.house}`, game.stalled && ` · ${game.stalled}`),
+            h("small", ` ${game.round ? whenIs(game) : "not begun"}`, !hides && game.werewolves != null && ` · wolves ${game.werewolves} : ${game.villagers}`, game.house && ` · house ${game.house}`, game.stalled && ` · ${game.stalled}`),
           ),
         ),
         seats.map(({ game, seat }) => h("p.soft", `Game ${game} waits for a person as ${seat}.`)),
@@ -73,7 +73,7 @@ function listing({ live, seats, studies, games, models, more, folder }) {
         studies.length > 1 && choice(studies),
       ),
     none
-      ? h("section", h("h2", "Nothing here"), h("p", `There is no game in ${folder}. Play one: `, h("code", "wolfbus play")))
+      ? h("section", h("h2", "Nothing here"), h("p", `There is no game in ${folder || "this house"}. Play one: `, h("code", "wolfbus play")))
       : (singles.length > 0 || !others.length) && h("section", h("h2", "Games"), gamesTable(singles)),
     others.length > 0 && h("section", h("h2", "Games of studies"), gamesTable(others)),
     more > 0 && h("p.soft", `${counted(more, "game")} more: search to find them.`),
