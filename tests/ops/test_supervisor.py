@@ -72,6 +72,16 @@ def test_a_run_is_over_when_its_leaders_are_and_every_line_has_a_name():
         ("kill -9 $$", "exec sleep 60", "moderator was killed by SIGKILL"),
         ("exec sleep 60", "exit 2", "player-1 ended with exit code 2: it cannot run like this"),
         ("exec sleep 60", "exit 1", "player-1 ended with exit code 1"),
+        (
+            "exec sleep 60",
+            "echo 'wolfbus: no \\033[31mseat' >&2; echo bye; exit 1",
+            "player-1 ended with exit code 1 (no seat)",
+        ),
+        (
+            "exec sleep 60",
+            "echo 'wolfbus: no seat' >&2; exit 2",
+            "player-1 ended with exit code 2: it cannot run like this (no seat)",
+        ),
     ],
 )
 def test_the_first_that_fails_ends_the_run(leader_script, player, reason):

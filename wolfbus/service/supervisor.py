@@ -185,6 +185,8 @@ class Supervisor:
         self._linger_s = linger_s
         self._lacking = lacking
         self._outcome = RunOutcome()
+        # the last error line of each program, without its "wolfbus: "
+        self._errors: dict[str, str] = {}
         self._at_once = False
         self._leaving = False
         # why the run is broken off, and when, unless all leaders have ended by then
@@ -253,18 +255,21 @@ class Supervisor:
         """Break the run off if this is the first program that failed."""
         if self._leaving or self._stopping.requested or self._outcome.reason:
             return
+        reason = f"{program.name} ended with exit code {code}"
+        if code == USAGE:
+            reason += ": it cannot run like this"
+        if error := self._errors.get(program.name):
+            reason += f" ({error})"
         if code < 0:
             self._at_once = True
             self._break_off(f"{program.name} was killed by {signal_name(-code)}", "stopping everything")
         elif code == USAGE:
             self._at_once = True
-            self._break_off(
-                f"{program.name} ended with exit code {code}: it cannot run like this", "stopping everything"
-            )
+            self._break_off(reason, "stopping everything")
         elif code and not program.is_leader:
-            self._break_off(f"{program.name} ended with exit code {code}", "the others have a moment to leave")
+            self._break_off(reason, "the others have a moment to leave")
         elif code and program.is_last:
-            self._due = f"{program.name} ended with exit code {code}", time.monotonic() + self._linger_s
+            self._due = reason, time.monotonic() + self._linger_s
 
     def _break_off(self, reason: str, what_follows: str) -> None:
         self._outcome.reason = reason
@@ -285,9 +290,14 @@ class Supervisor:
     def _forward_output(self, wait_s: float = 0.0) -> None:
         """Forward the lines that have come, waiting for the first."""
         for name, line in drain(self._lines, wait_s):
+            if line.startswith(_ERROR):
+                self._errors[name] = printable(line.removeprefix(_ERROR), _ERROR_AT_MOST)
             self._tell(name, line)
 
 
+_ERROR: Final = "wolfbus: "
+"""With it begins the line that tells why a command of ours fails."""
+_ERROR_AT_MOST: Final = 300
 _WIDTH: Final = len("moderator")
 _LINE_SHOWN_AT_MOST: Final = 4000
 _COLOURS: Final = ("cyan", "magenta", "blue", "yellow", "green", "bright_cyan", "bright_magenta", "bright_blue")
