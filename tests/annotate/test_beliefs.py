@@ -267,6 +267,8 @@ def pairs(folder: Path, when: str) -> list[dict[str, Any]]:
 
 def test_scores_sums_and_votes_are_what_the_exported_tables_give_by_hand(folder):
     assert ask(folder).code == 0
+    # somebody is certain of the first, and of the second that it is none
+    believe(folder, lambda line: {"werewolf": line["werewolf"] | dict(zip(line["werewolf"], (1.0, 0.0), strict=False))})
     told = findings(folder)
     for moment in ("dawn", "dusk"):
         rows = [row for row in pairs(folder, moment) if moment == "dawn" or row["suspicion"]]
