@@ -60,6 +60,19 @@ def test_a_name_that_meets_more_suspicion_is_found_among_all():
     assert row["value"] == pytest.approx(0.06, abs=0.02)
 
 
+def test_names_that_were_judged_in_one_game_alone_tell_nothing_of_names():
+    columns = games(name=0.06)
+    first = {name: column[columns.judgements["game"] == 0] for name, column in columns.judgements.items()}
+    names = measured("bias", replace(columns, judgements=first))["names"]
+    assert names["p"] is None
+    assert names["by_name"]["Name 5"]["value"] is not None
+
+
+def test_where_nobody_judged_anything_no_bias_is_called_the_same_everywhere():
+    found = measured("bias", tables_of([]))
+    assert {found[name]["reason"] for name in SLOPES[:3]} == {"no judgement counts by an observer who has to find out"}
+
+
 def of_werewolves(columns):
     """Return which judgements are of statements of Werewolves."""
     wolf = columns.statements["role"] == ROLES.index("Werewolf")
@@ -98,6 +111,9 @@ def test_a_judgement_that_is_made_twice_is_held_against_itself():
     found = measured("bias", replace(other, judgements=shaken))["retest"]
     assert found["correlation"] < 0.99
     assert found["difference"]["value"] > 0.05
+    single = shaken.group_by("game", maintain_order=True).head(1).filter(pl.col("game").is_in([0, 6]))
+    found = measured("bias", replace(other, judgements=single))["retest"]
+    assert (found["n"], found["correlation"]) == (1, None)
     # the mean of so many 0.3 is another number in its last bit
     level = other.judgements.with_columns(suspicion=pl.lit(0.3))
     assert measured("bias", replace(other, judgements=level))["retest"]["correlation"] is None
