@@ -101,6 +101,8 @@ def test_raters_agree_with_each_other_with_labels_and_with_claims_as_counted_by_
                 filled.append(f"s-{row},,,,{'yes' if answers[name, row] else 'no'},,,")
         (place.folder / f"{name}.csv").write_text("\n".join(filled))
         assert place.annotate("--import", f"{name}.csv", "--rater", name).code == 0
+        if name == "anna":
+            assert json.loads(place.annotate("--agreement", "--json").out)["together"] == {}, "one agrees with nobody"
     said = place.annotate("--agreement", "--json")
     assert said.code == 0, said.err
     found = json.loads(said.out)
