@@ -275,6 +275,28 @@ def test_a_page_that_lists_games_tells_of_those_that_begin_and_how_they_go_on_wi
         page.goto("about:blank")
 
 
+TIMERS = """(() => {
+    let made = 0;
+    const waiting = new Set();
+    window.setTimeout = () => (waiting.add(++made), made);
+    window.clearTimeout = (timer) => waiting.delete(timer);
+    window.timers = () => ({ made, waiting: waiting.size });
+})()"""
+"""In the place of timers: they never ring, and are counted."""
+
+
+def test_a_page_that_is_left_and_entered_again_asks_no_more_often_than_before(watched):
+    with StageServer(Served(live=HouseSource(open_bus("memory://"), HOUSE)), port=0) as stage:
+        page = watched(f"{stage.url}/", "h2", alone=True).page
+        page.add_init_script(TIMERS)
+        page.reload()
+        page.wait_for_function("timers().made === 1")
+        for made in (2, 3, 4):
+            page.evaluate("dispatchEvent(new Event('visibilitychange'))")
+            page.wait_for_function("made => timers().made === made", arg=made)
+        assert page.evaluate("timers()") == {"made": 4, "waiting": 1}
+
+
 @pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "address already in use"), ("a..b", "no name of a machine")])
 def test_an_address_that_cannot_be_served_on_is_told_and_the_house_is_read_no_more(host, why):
     with socket.create_server(("127.0.0.1", 0)) as listener:

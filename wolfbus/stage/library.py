@@ -328,10 +328,13 @@ class Library:
             game_filter: which games are asked for; all unless given.
             seconds: see `GameIndex.games`.
         """
-        now: dict[str, Any] = {"live": self._live(), "seats": self._seats()}
-        if self._watches or now["seats"]:
-            now["again_ms"] = _AGAIN_MS
-        return {**now, **await asyncio.to_thread(self._listing, game_filter or GameFilter(), seconds)}
+        now = {"live": self._live(), "seats": self._seats()}
+        listing = {**now, **await asyncio.to_thread(self._listing, game_filter or GameFilter(), seconds)}
+        if any(game["state"] == "new" for game in listing["games"]):
+            listing["again_ms"] = 0
+        elif self._watches or listing["seats"]:
+            listing["again_ms"] = _AGAIN_MS
+        return listing
 
     def _listing(self, game_filter: GameFilter, seconds: float) -> dict[str, Any]:
         studies = self._studies()
@@ -346,9 +349,7 @@ class Library:
                 study = ids.get(path.parent)
                 games.append({**game, "study": study} if study is not None else game)
         games.sort(key=game_filter.place)
-        unread = any(game["state"] == "new" for game in games[:_LISTED_LIMIT])
         return {
-            **({"again_ms": 0} if unread else {}),
             "format": FORMAT,
             "folder": str(self.root) if self.root is not None else "",
             "models": sorted(models),

@@ -18,7 +18,8 @@ export async function openLibrary(root) {
   );
   let latest;
   const update = async () => {
-    const query = (latest = new URLSearchParams(new FormData(form)).toString());
+    clearTimeout(timer);
+    const query = (latest = new URLSearchParams(new FormData(form)));
     const data = await fetchJson(`/library.json?seconds=0.5&${query}`);
     // what was asked for last is shown
     if (query !== latest) return;
