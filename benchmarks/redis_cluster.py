@@ -54,13 +54,16 @@ class RedisClusterServers(Closable):
 
     def __enter__(self) -> Self:
         try:
-            nodes, replicas = self._counts
+            masters, replicas = self._counts
             # where they gossip: 10,000 above a port that the system chose may be no port
-            gossip = [self._stack.enter_context(ReservedPort()).number for _ in range(nodes + replicas)]
-            for port in gossip:
-                node = RedisServer(*self._options, "--cluster-port", str(port), persist=self._persist)
-                nodes_so_far = self.masters if len(self.masters) < nodes else self.replicas
-                nodes_so_far.append(self._stack.enter_context(node))
+            gossip = [self._stack.enter_context(ReservedPort()).number for _ in range(masters + replicas)]
+            nodes = [
+                self._stack.enter_context(
+                    RedisServer(*self._options, "--cluster-port", str(port), persist=self._persist)
+                )
+                for port in gossip
+            ]
+            self.masters, self.replicas = nodes[:masters], nodes[masters:]
             self._form_cluster(gossip[0])
         except BaseException:
             self.close()
