@@ -39,13 +39,16 @@
     });
   }
 
+  // what stands beside a value: its interval and n, or why it is undefined
+  const NOTE = "small, .spoken";
   const cellText = (cell) => {
-    const texts = [...cell.childNodes].filter((child) => child.nodeName !== "SMALL").map((child) => child.textContent);
-    return texts.join("").trim();
+    const copy = cell.cloneNode(true);
+    for (const note of copy.querySelectorAll(NOTE)) note.remove();
+    return copy.textContent.trim();
   };
+  const notes = (cell, between) => [...cell.querySelectorAll(NOTE)].map((note) => note.textContent.trim()).join(between);
   const number = (text) => {
-    // why a value is undefined may have a number in it
-    const match = text.startsWith("–") ? null : /[-−+]?[\d,]*\.?\d+/.exec(text);
+    const match = /[-−+]?[\d,]*\.?\d+/.exec(text);
     return match ? Number(match[0].replace(/,/g, "").replace("−", "-")) : NaN;
   };
   for (const table of document.querySelectorAll(".frame table")) {
@@ -82,16 +85,15 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
-  const csv = (table) => [...table.rows].map((row) => [...row.cells].flatMap((cell) => {
-    const small = [...cell.querySelectorAll("small")].map((note) => note.textContent.trim()).join("; ");
-    return cell.cellIndex ? [cellText(cell), small] : [cellText(cell)];
-  }).map(quoted).join(",")).join("\n") + "\n";
+  const csv = (table) => [...table.rows].map((row) => [...row.cells].flatMap((cell) => (
+    cell.cellIndex ? [cellText(cell), notes(cell, "; ")] : [cellText(cell)]
+  )).map(quoted).join(",")).join("\n") + "\n";
   const escaped = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
   const noVars = (text) => text.replace(/var\(--[\w-]+, (#\w+)\)/g, "$1");
   const toSvg = (table) => {
     const lines = [...table.rows].map((row) => [...row.cells].map((cell) => {
-      const small = [...cell.querySelectorAll("small")].map((note) => note.textContent.trim()).join(" ");
-      return cellText(cell) + (small && ` (${small})`);
+      const beside = notes(cell, " ");
+      return cellText(cell) + (beside && ` (${beside})`);
     }));
     const widths = lines[0].map((_, place) => 12 + 7 * Math.max(...lines.map((line) => (line[place] || "").length)));
     const lefts = widths.map((_, place) => widths.slice(0, place).reduce((sum, width) => sum + width, 8));

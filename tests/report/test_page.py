@@ -309,6 +309,12 @@ def test_tables_are_sorted_searched_and_saved_and_figures_saved(opened, usual: P
         saved = (tmp_path / "saved").read_text("utf-8")
         assert saved.startswith(opening)
         assert "var(" not in saved
+    with page.expect_download() as download:
+        page.locator("#events-table .save button", has_text="CSV").click()
+    download.value.save_as(tmp_path / "saved")
+    assert ",–,undefined: no Seer who claims in public to be one has a judged statement of this sort" in (
+        tmp_path / "saved"
+    ).read_text("utf-8"), "why a value is undefined stands beside it, as its interval does"
     page.evaluate("window.print = () => { window.printed = getComputedStyle(document.body).display; }")
     page.locator("#answer-figure .save button", has_text="PDF").click()
     assert page.evaluate("window.printed") == "block"

@@ -297,6 +297,24 @@ def test_a_page_that_is_left_and_entered_again_asks_no_more_often_than_before(wa
         assert page.evaluate("timers()") == {"made": 4, "waiting": 1}
 
 
+def test_a_page_that_lists_games_says_that_its_server_is_away_and_lists_them_again_when_it_is_back(watched):
+    moderated = Moderated(open_bus("memory://"))
+    with StageServer(Served(live=HouseSource(moderated.bus, HOUSE)), port=0) as stage:
+        seen = watched(f"{stage.url}/", "h2", alone=True)
+        page = seen.page
+        page.add_init_script("const later = setTimeout; window.setTimeout = (act, ms) => later(act, ms / 200)")
+        page.reload()
+        page.get_by_text("There is no game in this house.").wait_for()
+        page.route("**/library.json*", lambda route: route.abort())
+        page.get_by_text("The connection is lost; trying again.").wait_for()
+        moderated.say(GameOpened(game=GAME, number=1))
+        page.unroute("**/library.json*")
+        page.get_by_text("not begun").wait_for()
+        page.goto("about:blank")
+    assert set(seen.console) == {"Failed to load resource: net::ERR_FAILED"}
+    seen.console.clear()
+
+
 @pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "address already in use"), ("a..b", "no name of a machine")])
 def test_an_address_that_cannot_be_served_on_is_told_and_the_house_is_read_no_more(host, why):
     with socket.create_server(("127.0.0.1", 0)) as listener:

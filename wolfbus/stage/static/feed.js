@@ -1,6 +1,8 @@
 // Where a game's data comes from: a server, or the file that the page is.
 import { title } from "./terms.js";
 
+export const LOST = "The connection is lost; trying again.";
+
 export async function fetchJson(url, options) {
   const answer = await fetch(url, options);
   const data = await answer.json().catch(() => ({}));
@@ -53,7 +55,7 @@ export function servedFeed(base) {
       events.onerror = () => {
         lost = true;
         const forGood = events.readyState === EventSource.CLOSED;
-        notify(forGood ? "The server shows this no longer." : "The connection is lost; trying again.", forGood);
+        notify(forGood ? "The server shows this no longer." : LOST, forGood);
       };
       events.onopen = () => lost && ((lost = false), notify(null));
       return () => events.close();

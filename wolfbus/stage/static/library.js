@@ -1,6 +1,6 @@
 // What there is: live games, studies, games.
 import { h, fill } from "./dom.js";
-import { fetchJson } from "./feed.js";
+import { LOST, fetchJson } from "./feed.js";
 import { counted, whenIs } from "./terms.js";
 import { frame, gamesTable, gameLink, hides, shares } from "./sheets.js";
 
@@ -20,12 +20,15 @@ export async function openLibrary(root) {
   const update = async () => {
     clearTimeout(timer);
     const query = (latest = new URLSearchParams(new FormData(form)));
-    const data = await fetchJson(`/library.json?seconds=0.5&${query}`);
+    const data = await fetchJson(`/library.json?seconds=0.5&${query}`).catch((error) => (error.status ? { problem: error.message } : { problem: LOST, again_ms: 5000 }));
     // what was asked for last is shown
     if (query !== latest) return;
-    const chosen = models.value;
-    fill(models, ["", ...data.models].map((name) => h("option", { value: name, selected: name === chosen }, name || "anybody")));
-    fill(results, listing(data));
+    if (data.problem) fill(results, h("p.problem", data.problem));
+    else {
+      const chosen = models.value;
+      fill(models, ["", ...data.models].map((name) => h("option", { value: name, selected: name === chosen }, name || "anybody")));
+      fill(results, listing(data));
+    }
     if (data.again_ms >= 0 && !document.hidden) timer = setTimeout(update, data.again_ms);
   };
   let timer;

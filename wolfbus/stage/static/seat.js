@@ -3,7 +3,7 @@ import { h, part, fill, dialog, isolatedText } from "./dom.js";
 import { fetchJson, servedFeed, withStep } from "./feed.js";
 import { Transcript } from "./transcript.js";
 import { cards } from "./panels.js";
-import { listed, listText, title, whenIs } from "./terms.js";
+import { article, listed, listText, title, whenIs } from "./terms.js";
 
 const FORMS = ["none", "omission", "distortion", "misdirection", "fabrication", "unspecified"];
 const formOption = (form) => h("option", { value: form }, { none: "honest", unspecified: "cannot say" }[form] ?? form);
@@ -130,7 +130,7 @@ export class SeatPage {
     dialog(
       "card",
       "Your role",
-      h("p.big", h("b", me), `, you are a ${role}`, partners.length > 0 && [", with ", listed(partners)], "."),
+      h("p.big", h("b", me), `, you are ${article(role)}`, partners.length > 0 && [", with ", listed(partners)], "."),
       goal.trim().split("\n").map((line) => h("p", line)),
       h("dl", h("dt", "Now"), h("dd", now), h("dt", "Next"), h("dd", over ? "–" : NEXT[phase])),
       h("details", h("summary", "The rules"), h("pre", rules)),

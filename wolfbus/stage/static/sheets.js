@@ -32,6 +32,7 @@ export function gamesTable(games) {
     { tabindex: 0 },
     h(
       "table.rows.games",
+      { "aria-label": "Games" },
       h("thead", h("tr", ["Game", "Players", ...(hides ? [] : ["Result", "Rounds", "Lies", "Suspicion", "Best moment"])].map((name) => h("th", { scope: "col" }, name)))),
       h(
         "tbody",

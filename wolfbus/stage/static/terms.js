@@ -9,6 +9,11 @@ export function counted(number, noun) {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+// "a Seer", "an Other villager"
+export function article(noun) {
+  return (/^[aeiou]/i.test(noun) ? "an " : "a ") + noun;
+}
+
 export function required(needed) {
   return needed ? `${needed} needed` : "how many exile, the log does not tell";
 }

@@ -2,7 +2,7 @@
 import { h, morph, words, unseen, direction } from "./dom.js";
 import { face } from "./faces.js";
 import { storyParts } from "./story.js";
-import { pct, counted, required, listed, whenIs, title, result, verdict, day, VERDICTS, REASONS, UNHEARD, LISTENERS } from "./terms.js";
+import { pct, counted, article, required, listed, whenIs, title, result, verdict, day, VERDICTS, REASONS, UNHEARD, LISTENERS } from "./terms.js";
 
 // Shows beats in a log and keeps an element per beat, made once, so that a step adds one.
 export class Transcript {
@@ -174,7 +174,7 @@ function night({ round, seats, night: { died, role, target, blocked, moves } }) 
   return h(
     "div.card.dark",
     h("h2", h("span.moon", { "aria-hidden": "true" }), `Night ${round}`),
-    h("p.big", died ? [h("b", died), ` is killed${role ? `: a ${role}` : ""}.`] : blocked ? [`The Werewolves come for `, h("b", target), `, who is protected. Nobody dies.`] : "Nobody dies."),
+    h("p.big", died ? [h("b", died), ` is killed${role ? `: ${article(role)}` : ""}.`] : blocked ? [`The Werewolves come for `, h("b", target), `, who is protected. Nobody dies.`] : "Nobody dies."),
     listOfMoves(seats, moves),
   );
 }
@@ -241,7 +241,7 @@ function tally({ round, seats, tally: votes }) {
 
 function exile({ seats, exile: { seat, votes, needed, role } }) {
   if (!seat) return h("p.event", `Nobody is exiled: ${counted(votes, "vote")} at most; ${required(needed)}.`);
-  return h("p.event", face(seats, seat), h("span", h("b", seat), ` is exiled by ${counted(votes, "vote")}${role ? `: a ${role}` : ""}.`));
+  return h("p.event", face(seats, seat), h("span", h("b", seat), ` is exiled by ${counted(votes, "vote")}${role ? `: ${article(role)}` : ""}.`));
 }
 
 function news({ news: text }) {
