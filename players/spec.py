@@ -23,7 +23,7 @@ from players.user_module import import_user_module, is_missing
 from wolfbus.actors.closable import Closable
 from wolfbus.agent import Agent, Answer
 from wolfbus.errors import ConfigError, GivenUp, ModelGone, ModelHalted, PlayerError, WolfError
-from wolfbus.files.printable import error_in_words, printable, with_article
+from wolfbus.files.printable import error_in_words, printable, shortened, with_article
 from wolfbus.game.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
@@ -160,8 +160,8 @@ def _check_name(name: str) -> None:
     meant = close[0] if close else COMMAND + name if name.startswith(_PATHS) else MODEL + name
     # no model has two colons in its name
     likely = _WORD.fullmatch(name) and name.partition("@")[0].count(":") < 2
-    hint = f"did you mean {meant!r}? " if close or likely else ""
-    raise ConfigError(f"no brain is called {name!r}; {hint}{_CHOICES}")
+    hint = f"did you mean {shortened(meant, _NAME_SHOWN)!r}? " if close or likely else ""
+    raise ConfigError(f"no brain is called {shortened(name, _NAME_SHOWN)!r}; {hint}{_CHOICES}")
 
 
 def addresses_of(brains: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ they run, and reports when the house has closed.
 """
 
 from analytics.archive.archive import SessionArchive
-from analytics.archive.results import Results
+from analytics.archive.results import SessionResults
 from analytics.archive.service import AnalyticsSettings, serve
 
-__all__ = ["AnalyticsSettings", "Results", "SessionArchive", "serve"]
+__all__ = ["AnalyticsSettings", "SessionArchive", "SessionResults", "serve"]

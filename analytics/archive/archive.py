@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from analytics.archive.index import LIVE_GAMES, ArchiveIndex, game_snapshot
 from analytics.archive.record import GameArchive, UnsettledGame
-from analytics.archive.results import ArchivedGame, Results
+from analytics.archive.results import ArchivedGame, SessionResults
 from analytics.archive.session import SessionNews
 from analytics.rows import GameRows
 from wolfbus.bus.protocol import Entry
@@ -360,7 +360,7 @@ class SessionArchive:
         if self._news.closed is not None and all(game.error is not None for game in self._games.values()):
             self._subscriptions.finish()
 
-    def results(self) -> Results:
+    def results(self) -> SessionResults:
         """Write all to the disk, and return what came of it."""
         for game in self._games.values():
             if game.archive is not None:
@@ -381,7 +381,7 @@ class SessionArchive:
                 self._error = "no game was played" + (f": {closed.reason}" if closed.reason else "")
         # first, for it marks records that cannot be counted any more
         metrics = self._index.metrics(self._news.session, self._games)
-        return Results(
+        return SessionResults(
             self._house,
             self._news.session,
             closed is not None,

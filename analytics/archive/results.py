@@ -58,7 +58,7 @@ class ArchivedGame:
 
 
 @dataclass(frozen=True)
-class Results:
+class SessionResults:
     """A session, seen from its records.
 
     Attributes:
@@ -149,7 +149,7 @@ class Results:
         return self.settled > 0 or any(game.counted for game in self.games)
 
 
-def write_results(results: Results) -> None:
+def write_results(results: SessionResults) -> None:
     """Write both files, each whole or not at all.
 
     Where a game ended in the session whose results are there, and none did in this one, those stay under its name.

@@ -14,7 +14,7 @@ from typing import Final
 
 from analytics.archive.archive import ArchiveView, SessionArchive
 from analytics.archive.index import LIVE_KEPT
-from analytics.archive.results import Results, finished_session, write_results
+from analytics.archive.results import SessionResults, finished_session, write_results
 from analytics.archive.session import past_sessions
 from wolfbus import __version__
 from wolfbus.actors import Timer
@@ -61,7 +61,7 @@ def serve(
     settings: AnalyticsSettings,
     stopping: Stopping,
     health: Health | None = None,
-    tell: Callable[[Results], None] = lambda _results: None,
+    tell: Callable[[SessionResults], None] = lambda _results: None,
 ) -> int:
     """Keep the records of one session until it closes, or until somebody asks to stop.
 
@@ -135,7 +135,7 @@ class ArchiveService:
 
     # no game is waited for when somebody asks to stop: what is on disk can be gone on with
     playing = played = 0
-    results: Results
+    results: SessionResults
 
     def __init__(self, settings: AnalyticsSettings, member: Member, stopping: Stopping) -> None:
         self.done = False

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from analytics.archive import AnalyticsSettings, Results, serve
+from analytics.archive import AnalyticsSettings, SessionResults, serve
 from tests.services.guests import Running
 from wolfbus.bus import Bus, Commit, Entry, streams
 from wolfbus.errors import BusError
@@ -153,7 +153,7 @@ class Service(Running):
     """An analytics service."""
 
     def __init__(self, url: str, folder: Path, name: str = "analytics") -> None:
-        self.results: list[Results] = []
+        self.results: list[SessionResults] = []
         settings = AnalyticsSettings(url, HOUSE, folder, name, check_s=0.3)
         super().__init__(lambda stopping, health: serve(settings, stopping, health, self.results.append))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgpack
 import pytest
 
-from analytics.archive import Results
+from analytics.archive import SessionResults
 from analytics.findings import metrics
 from analytics.gather import fold
 from tests.proving import prove
@@ -223,7 +223,7 @@ def test_what_somebody_has_put_in_the_place_of_results_costs_none(site, left):
 
 
 def test_results_can_be_written_and_printed_in_a_folder_whose_name_is_no_text():
-    results = Results("den", "s-1", closed=True, folder=Path("runs\udcff"), games=[], metrics={})
+    results = SessionResults("den", "s-1", closed=True, folder=Path("runs\udcff"), games=[], metrics={})
     assert results.report.encode().decode() == f"{results.summary()}\n"
 
 

@@ -16,7 +16,7 @@ from wolfbus.files.lock import alone
 from wolfbus.running.brains import load_config
 
 if TYPE_CHECKING:
-    from analytics.archive import Results
+    from analytics.archive import SessionResults
     from moderator.house.settings import GameReport
     from wolfbus.service.lifecycle import Place
     from wolfbus.service.logs import LogStyle
@@ -159,7 +159,7 @@ def analytics(
 
     spoilt = False
 
-    def tell(results: Results) -> None:
+    def tell(results: SessionResults) -> None:
         nonlocal spoilt
         spoilt = results.spoilt > 0
         if as_json:
