@@ -213,9 +213,9 @@ class GameRows:
         if fork is None:
             return
         seat = self.seats[fork.seat]
-        statement = next(
-            (row for row in self.statements if row.number == fork.statement and row.speaker == fork.seat), None
-        )
+        # behind a silence the number goes to whatever is said next, by the same speaker perhaps
+        at_place = (row for row in self.statements if row.number == fork.statement and fork.arm != "silence")
+        statement = next(at_place, None)
         judged = (row for row in self.judgements if statement is not None and row.statement == fork.statement)
         at_dusk = (row for row in self.suspicion_by_round() if row.round == fork.round and row.target == fork.seat)
         ballots = [row.target == fork.seat for row in self.votes if row.round == fork.round and row.voter != fork.seat]

@@ -11,6 +11,8 @@ from analytics.metrics.forks import fork_rows, forks
 from analytics.metrics.study import Study
 from analytics.results import Results
 from analytics.tables import SCHEMAS, TablesBuilder
+from tests.analytics.script import Script
+from wolfbus.messages.events import Fork
 
 OUTCOMES = ("suspicion", "dusk", "votes", "exiled", "won")
 BLOCKS = 30
@@ -78,6 +80,48 @@ def test_where_a_lie_does_nothing_an_effect_is_stated_in_one_of_twenty_studies_a
         effects = told(simulated(seed, 0.0))["effects"]
         stated += any(effect["verdict"] in {"above", "below"} for effect in effects.values())
     assert stated / studies <= 0.05
+
+
+def came_of(script: Script, arm: str = "keep", number: int = 2, seat: str = "Wes"):
+    """Return the row of a fork of the second statement of the first day, as it stands."""
+    of = {"parent": "g", "event": 9, "head": "0" * 64, "batch": 9, "k": 1, "seed": "s", "kind": "omission"}
+    fork = Fork(**of, arm=arm, statement=number, seat=seat, round=1)
+    rows = script.rows(aware=True)
+    (row,) = replace(rows, opened=rows.opened.model_copy(update={"fork": fork})).forks()
+    return row
+
+
+def test_what_came_of_a_fork_is_told_by_whom_did_not_know_the_speaker_and_as_far_as_the_game_came():
+    script = Script().dawn()
+    script.said("Vic", False, {"Val": (True, 0.8), "Wes": (False, 0.0)})
+    # Wim is its partner, and knows
+    script.said("Wes", True, {"Vic": (True, 0.9), "Val": (False, 0.4), "Wim": (False, 0.0), "Sia": "timed_out"})
+    row = came_of(script)
+    assert (row.label, row.suspicion) == (True, pytest.approx((0.9 + 0.4) / 2))
+    assert (row.votes, row.exiled, row.won) == (None, None, None)
+    script.said("Wes", False, {"Vic": (False, 0.1)})
+    script.vote({"Wes": "Vic", "Wim": "Vic", "Vic": "Wes", "Val": "Wes", "Sia": "Wes", "Doc": None})
+    script.exile("Wes").dawn("Val").said("Wim", True, {"Vic": (True, 1.0)})
+    script.vote({"Vic": "Wim", "Wim": "Vic"}).exile("Wim").end("villagers", "no_wolves_left")
+    row = came_of(script)
+    assert row.suspicion == pytest.approx((0.9 + 0.4) / 2)
+    # each new judgement weighs 0.7
+    of_vic, of_val = 0.3 * (0.3 * 0.5 + 0.7 * 0.9) + 0.7 * 0.1, 0.3 * 0.5 + 0.7 * 0.4
+    assert row.dusk == pytest.approx((of_vic + of_val) / 2)
+    assert (row.votes, row.exiled, row.won) == (pytest.approx(3 / 5), True, False)
+    assert (row.speaker, row.role, row.kind, row.arm, row.k) == ("Wes", "Werewolf", "omission", "keep", 1)
+
+
+def test_what_a_speaker_says_later_does_not_stand_in_the_place_of_its_silence():
+    script = Script().dawn()
+    script.said("Vic", False, {"Val": (True, 0.8)})
+    # nothing was said in the last turn: the first reason of the vote has the number that the statement had
+    script.silence("Wes")
+    script.vote({"Wes": "Vic", "Vic": "Wes"}).said("Wes", True, {"Vic": (True, 0.9)}, phase="vote")
+    script.exile().dawn("Val").said("Wes", False, {"Vic": (False, 0.0)})
+    row = came_of(script, "silence")
+    assert (row.label, row.suspicion) == (None, None)
+    assert row.dusk == pytest.approx(0.3 * 0.5 + 0.7 * 0.9)
 
 
 def test_an_effect_that_is_there_is_stated():
