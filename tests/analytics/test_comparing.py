@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analytics.compare import as_csv, compare, compare_agents, compared_page, render
+from analytics.compare import across, as_csv, compare, compare_agents, compared_page, render
 from analytics.metrics.headlines import HEADLINES
 from analytics.metrics.primary import PRIMARY
 from tests.analytics.arrays import tables_from
@@ -296,6 +296,59 @@ def test_figures_of_a_comparison_hold_one_unit_each_and_say_signs_and_names_as_i
         for name, unit, value in (("auc", "scores", "+0.250"), ("statement_words", "words", "+1.500"))
     ]
     assert result["metrics"]["statement_words"]["unit"] == "words"
+
+
+def test_of_each_margin_it_is_said_whether_the_difference_is_below_it_or_not_shown_to_be_or_unknown():
+    first = [game(seed) for seed in range(6)]
+    sides = {"kinder": [kinder(rows) for rows in first], "first": first, "few": first[:3]}
+    sides = {name: tables_of(games) for name, games in sides.items()}
+
+    def said(a, b, margin):
+        result = compare(sides[a], sides[b], metrics=["accuracy"], permutations=9, margins={"accuracy": margin})
+        row = result["metrics"]["accuracy"]
+        assert next(csv.DictReader(io.StringIO(as_csv(result))))["margin"] == str(margin)
+        text = " ".join(render(result).split())
+        return row["difference"], row["equivalent"], text.partition(f" {row['label']}: ")[2]
+
+    # either end of the interval may be the one that is farther from 0
+    for a, b in (("kinder", "first"), ("first", "kinder")):
+        difference, *_ = said(a, b, 0.5)
+        reach = max(abs(difference["low"]), abs(difference["high"]))
+        _, equivalent, text = said(a, b, reach * 1.01)
+        assert equivalent is True
+        assert text.startswith(f"B differs from A by less than {101 * reach:.1f} points (two one-sided tests at .025")
+        _, equivalent, text = said(a, b, reach * 0.99)
+        assert equivalent is False
+        assert text.startswith(f"not shown that B differs from A by less than {99 * reach:.1f} points (two")
+    _, equivalent, text = said("few", "few", 0.1)
+    assert equivalent is None
+    assert text.startswith("whether the difference is below 10.0 points is unknown: it has no interval (")
+
+
+def test_over_levels_the_mean_has_students_interval_and_none_where_they_are_alike_or_one_is_undefined():
+    differences = {"unlike": (0.1, 0.2, 0.6), "alike": (0.3, 0.3, 0.3), "undefined": (0.1, None, 0.3)}
+    by_level = {
+        level: {"metrics": {name: {"difference": {"value": values[at]}} for name, values in differences.items()}}
+        for at, level in enumerate("xyz")
+    }
+    rows = across(by_level)
+    # t of two degrees of freedom, over the root of three, times the standard deviation
+    half = 4.302653 / 3**0.5 * (0.14 / 2) ** 0.5
+    row = rows["unlike"]
+    assert row["levels"] == {"x": 0.1, "y": 0.2, "z": 0.6}
+    assert [row[end] for end in ("low", "value", "high")] == pytest.approx([0.3 - half, 0.3, 0.3 + half])
+    assert [rows["alike"][end] for end in ("value", "low", "high")] == [pytest.approx(0.3), None, None]
+    assert [rows["undefined"][end] for end in ("value", "low", "high")] == [None, None, None]
+    of_two = across({level: by_level[level] for level in "xy"})["unlike"]
+    assert (of_two["value"], of_two["high"]) == (pytest.approx(0.15), pytest.approx(0.15 + 12.7062 * 0.05, abs=1e-6))
+
+
+@pytest.mark.parametrize(("wolves", "warned"), [(20, False), (24, False), (26, True)])
+def test_agents_of_whom_one_was_dealt_a_role_more_often_are_warned_of(wolves, warned):
+    result = compare_agents(tables_of(game(seed) for seed in range(3)), "one", "two", metrics=["accuracy"])
+    result["a"] |= {"seats": 100, "roles": {"Werewolf": 20, "Seer": 10, "Villager": 70}}
+    result["b"] |= {"seats": 100, "roles": {"Werewolf": wolves, "Seer": 10, "Villager": 90 - wolves}}
+    assert ("the two were dealt roles in different shares" in " ".join(render(result).split())) is warned
 
 
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 2), (1, 1), (1, 0)])
