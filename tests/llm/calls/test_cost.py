@@ -4,12 +4,15 @@ import math
 import random
 import re
 
+import pytest
+
 from analytics.findings import metrics
 from analytics.gather import GameFold, GameRows
 from analytics.report.report import Report
 from tests.analytics.script import gathered
-from tests.llm.calls.woven import game, one_each
+from tests.llm.calls.woven import call, game, one_each, piece
 from wolfbus.game.config import GameConfig
+from wolfbus.messages.calls import ChainAddition, PromptAddition
 from wolfbus.record.line import Recorded
 
 
@@ -119,3 +122,48 @@ def test_replies_from_a_cassette_are_counted_apart_and_cost_nothing():
     half = metrics([rows_of(game(lambda answer, name: [{"cassette": answer.kind == "bid", "cost_usd": 0.5}]))])
     total = half["cost"]["total"]
     assert total["cost_usd"] == 0.5 * (total["calls"] - total["cassette"]) > 0
+
+
+def dropped_of(prompts, **special):
+    """Return how many prompts of one agent were cut, of such as (characters, tokens read), in their order."""
+    fold = GameFold()
+    opened = game(one_each)[0].event
+    fold.feed(opened)
+    for number, (characters, tokens) in enumerate(prompts):
+        fold.feed(piece("user", "x" * characters))
+        name = f"1/debate/{number}/bid/{opened.seats[0].name}"
+        fold.feed(call(name, prompt=(number,), prompt_tokens=tokens, **special))
+    return sum(fold.rows().dropped.values())
+
+
+@pytest.mark.parametrize(
+    ("prompts", "dropped"),
+    [
+        pytest.param([(1000 * n, 250 * n) for n in range(1, 10)], 0, id="whole ones"),
+        pytest.param([(4000, 1000), *[(5201, 1000)] * 3], 0, id="three may be chance"),
+        pytest.param([(4000, 1000), *[(5201, 1000)] * 4], 4, id="four are none"),
+        pytest.param([(4000, 1000), *[(5200, 1000)] * 4], 0, id="not longer by three tenths"),
+        pytest.param([(9000, 1000), (4000, 1000), *[(5201, 1000)] * 4], 4, id="longer than the shortest"),
+        pytest.param([(4000, 1000), *[(5201, 1020)] * 4], 4, id="as many up to a fiftieth"),
+        pytest.param([(4000, 1000), *[(5201, 981)] * 4], 4, id="nearly as many"),
+        pytest.param([(4000, 1000), *[(5201, 980)] * 4], 0, id="fewer"),
+        pytest.param([(4000, 1000), *[(5201, 1000)] * 4, (8000, 2000)], 0, id="a window that was none"),
+    ],
+)
+def test_prompts_are_counted_as_cut_where_four_much_longer_ones_have_no_more_tokens(prompts, dropped):
+    assert dropped_of(prompts) == dropped
+    # of several attempts nobody knows which was counted
+    assert dropped_of(prompts, attempts=2) == 0
+
+
+def test_a_prompt_is_as_long_as_all_of_its_chain_with_texts_that_stand_in_the_record_already():
+    fold = GameFold()
+    opened = game(one_each)[0].event
+    fold.feed(opened)
+    fold.feed(piece("system", "x" * 1000))
+    fold.feed(PromptAddition(chains=(ChainAddition(after=0, texts=("y" * 200, 1)), ChainAddition(texts=("z",)))))
+    for prompt in [(0,)] + [(2,)] * 4 + [(1, 3)] * 4:
+        name = f"1/debate/1/bid/{opened.seats[0].name}"
+        fold.feed(call(name, prompt=prompt))
+    # 1,400 characters are longer by more than three tenths, 1,201 are not
+    assert list(fold.rows().dropped.values()) == [4]
