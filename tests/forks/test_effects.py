@@ -214,6 +214,31 @@ def test_a_statement_without_an_honest_fork_counts_for_nothing_and_is_told_as_re
     assert data["contrasts"]["silence"]["suspicion"]["value"] is None
 
 
+def test_arms_are_told_by_their_means_and_effects_apart_by_kind_role_and_agent():
+    other = {"parent": "b", "kind": "omission", "role": "Seer", "agent": "b"}
+    rows = [
+        {"parent": "a", "arm": "keep", "suspicion": 0.9, "labelled": True},
+        {"parent": "a", "arm": "honest", "suspicion": 0.4, "labelled": False, "tries": 3},
+        {**other, "arm": "keep", "suspicion": 0.5, "labelled": True},
+        {**other, "arm": "honest", "suspicion": 0.3, "labelled": True, "tries": 2},
+        # without an honest one, and without a label that counts
+        {**other, "parent": "c", "arm": "keep", "suspicion": 0.1},
+    ]
+    data = told(study_of(rows))
+    assert data["arms"] == {
+        "keep": {"forks": 3, "tries": 1.0, "labelled": 1.0},
+        "honest": {"forks": 2, "tries": 2.5, "labelled": 0.5},
+    }
+    effect = data["effects"]["suspicion"]
+    assert (effect["keep"], effect["honest"]) == (pytest.approx(0.7), pytest.approx(0.35))
+    for axis, first, second in (("kind", "fabrication", "omission"), ("role", "Werewolf", "Seer"), ("agent", "a", "b")):
+        apart = {name: row["suspicion"]["value"] for name, row in data[f"by_{axis}"].items()}
+        assert apart == {first: pytest.approx(0.5), second: pytest.approx(0.2)}
+    nothing = data["effects"]["won"]
+    assert (nothing["keep"], nothing["honest"], nothing["difference"]["value"]) == (None, None, None)
+    assert (nothing["difference"]["n"], nothing["difference"]["reason"]) == (0, "no statement has both arms")
+
+
 def test_of_games_that_are_no_forks_nothing_is_told():
     study = Study(TablesBuilder().tables())
     data = forks(study, results_of(study, (fork_rows,)))
