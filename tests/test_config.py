@@ -8,6 +8,7 @@ import tomli_w
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import wolfbus
 from tests.llm.tables import tables
 from wolfbus.errors import ConfigError
 from wolfbus.game.config import Deadlines, GameConfig, config_from_table, read_toml
@@ -134,3 +135,19 @@ def test_broken_toml_is_named_with_its_place(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read_toml(text, "game.toml")
     assert str(caught.value).startswith(message)
+
+
+def test_a_config_file_has_its_rules_at_its_top_or_under_rules_as_a_study_does(tmp_path) -> None:
+    rules, path = "debate_turns = 1\nmax_rounds = 1\n", tmp_path / "game.toml"
+    digests = set()
+    for text in (f"{rules}[deadlines]\nbid = 5\n", f"[rules]\n{rules}[rules.deadlines]\nbid = 5\n"):
+        path.write_text(f'players = "scripted"\n{text}')
+        digests.add(wolfbus.play(config=path, seed=7).digest)
+    assert len(digests) == 1
+    for text, fault in (
+        (f"{rules}[rules]\n", "debate_turns: a rule beside"),
+        ("rules = 3", "rules: input should be a"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ConfigError, match=f"{path}: {fault}"):
+            wolfbus.play("scripted", config=path)

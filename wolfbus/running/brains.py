@@ -78,10 +78,10 @@ def loaded_from(config: GameConfig | Mapping[str, Any] | Path | str | None) -> L
 def load_config(path: Path | None) -> Loaded:
     """Return what a TOML file says; the default rules without a file.
 
-    The file holds the fields of `GameConfig` at its top level, a ``[deadlines]`` table, ``players``: one spec such as
-    ``"scripted*6,random*2"``, a list of one brain per seat, or a table of seat name to brain (then ``names`` must be
-    given; ``default`` is for the rest), and ``[models.*]`` and ``[endpoints.*]`` tables. An ``[agents]``
-    table is left alone.
+    The file holds the fields of `GameConfig` at its top level or, as a study does, under ``[rules]``, ``players``: one
+    spec such as ``"scripted*6,random*2"``, a list of one brain per seat, or a table of seat name to brain (then
+    ``names`` must be given; ``default`` is for the rest), and ``[models.*]`` and ``[endpoints.*]`` tables. An
+    ``[agents]`` table is left alone.
 
     Raises:
         ConfigError: one line that names the file, the field and the reason.
@@ -97,6 +97,11 @@ def _loaded_from_table(table: dict[str, Any], source: str) -> Loaded:
         del table["agents"]
     tables = take_models(table)
     models = models_of_tables(tables, source)
+    rules = table.pop("rules", None)
+    if rules is not None and not isinstance(rules, dict):
+        raise ConfigError(f"{source}: rules: input should be a table [rules]")
+    if rules is not None and (beside := next((name for name in table if name in GameConfig.model_fields), None)):
+        raise ConfigError(f"{source}: {beside}: a rule beside [rules]; write all of them at the top, or all under it")
     for name in table:
         # a table that is not ours is most likely one of these
         if name not in GameConfig.model_fields and (
@@ -104,6 +109,8 @@ def _loaded_from_table(table: dict[str, Any], source: str) -> Loaded:
         ):
             raise ConfigError(f"{source}: {name}: no such field; did you mean {close[0]!r}?")
     config = config_from_table(table, source)
+    if rules is not None:
+        config = config_from_table(rules, f"{source}: [rules]")
     spec = None if players is None else _read_players(players, config, source)
     return Loaded(config, spec, models, tables)
 
