@@ -7,16 +7,19 @@ says in lines. Requests of a seat are sent again after a fault, with the same id
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from players.llm.keys import quiet_client_logs, without_key
 from players.llm.providers.openai import MOST_REDIRECTS, RedirectRefused, authorities, target_of, trusted_context
@@ -36,13 +39,19 @@ from wolfbus.patience import Backoff, Patience
 if TYPE_CHECKING:
     import httpx2
 
+logger = logging.getLogger(__name__)
+
 HEADERS: Final = "WOLFBUS_HTTP_HEADERS"
 """Environment variable: headers for agents at addresses, a JSON object of origin to headers, as in
 ``{"https://agents.example": {"Authorization": "Bearer …"}}``. They go to that origin alone."""
 AT_ONCE: Final = "WOLFBUS_HTTP_AT_ONCE"
 """Environment variable: requests under way at one address at a time; 64 unless given."""
 
-_HEADERS: Final = TypeAdapter(dict[str, dict[str, Annotated[str, Field(pattern=r"^[ -~]*$")]]])
+_HEADERS: Final = TypeAdapter(dict[str, dict[str, str]])
+_NAME: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+_VALUE: Final = re.compile(r"([!-~]([ -~]*[!-~])?)?")
+_FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
+"""Names of headers that say where a request ends; the client sets them."""
 _AT_ONCE: Final = 64
 _CONNECT_S: Final = 10.0
 _OVERDUE_S: Final = 0.5
@@ -54,11 +63,12 @@ _SHOWN: Final = 120
 
 
 def check_address(url: str) -> str:
-    """Return the address of an agent; raises ConfigError where it is none, or holds what may be a secret."""
+    """Return the address of an agent as it is; raises ConfigError where it is none, or holds what may be a secret."""
     try:
-        return checked_url(url)
+        checked_url(url)
     except ValueError as error:
         raise ConfigError(f"players: {printable(url.partition('?')[0], _SHOWN)}: {error}") from None
+    return url
 
 
 class AddressedAgent(Closable):
@@ -81,6 +91,7 @@ class AddressedAgent(Closable):
         self._closed = threading.Event()
         self._timers = Timers("http-agent")
         self._client: httpx2.Client | None = None
+        self._faults: set[int | type[Exception]] = set()
 
     def reach(self, seconds: float) -> None:
         """See that somebody listens at the address, and is who it should be; nothing is asked.
@@ -138,17 +149,29 @@ class AddressedAgent(Closable):
                 continue
             except (httpx2.HTTPError, RuntimeError) as error:
                 # a client that is closed meanwhile says so by a RuntimeError
-                outcome, why = None, f"it cannot be reached: {self._printable(str(error)) or type(error).__name__}"
+                why = f"it cannot be reached: {self._printable(str(error)) or type(error).__name__}"
+                fault: int | type[Exception] = type(error)
             except RedirectRefused:
                 return "it redirects elsewhere, where nothing is sent"
-            if isinstance(outcome, bytes):
-                return outcome
-            if outcome is not None:
-                again, why = outcome
-                if not again:
+            except httpx2.InvalidURL as error:
+                return f"it leads to what is no address: {self._printable(str(error))}"
+            else:
+                if isinstance(outcome, bytes):
+                    return outcome
+                fault, why = outcome
+                if fault not in _AGAIN:
                     return why
+            self._tell(fault, why)
             self._closed.wait(patience.pause_s() or 0.0)
         return why
+
+    def _tell(self, fault: int | type[Exception], why: str) -> None:
+        """Say why a request is sent again, each kind of fault once: until its deadline nothing else can be seen."""
+        with self._lock:
+            is_new = fault not in self._faults and not self._closed.is_set()
+            self._faults.add(fault)
+        if is_new:
+            logger.warning("%s: %s; the request is sent again until its deadline", self.url, why)
 
     def close(self) -> None:
         """Close all connections; requests under way are given up."""
@@ -163,8 +186,8 @@ class AddressedAgent(Closable):
                 self._client.close()
                 self._client = None
 
-    def _post_once(self, body: bytes, seconds: float) -> bytes | tuple[bool, str]:
-        """Send a request once; returns the answer's body, or whether to try again, and what is wrong."""
+    def _post_once(self, body: bytes, seconds: float) -> bytes | tuple[int, str]:
+        """Send a request once; returns the answer's body, or the status that came instead, and what is wrong."""
         url = self.url
         for _ in range(MOST_REDIRECTS + 1):
             until = time.monotonic() + seconds
@@ -188,8 +211,8 @@ class AddressedAgent(Closable):
                     return bytes(read)
                 text = self._printable(bytes(read[:_SHOWN]).decode("utf-8", "replace"))
                 why = f"it answers with status {response.status_code}{f': {text}' if text else ''}"
-                return response.status_code in _AGAIN, why
-        return False, f"it redirects more than {MOST_REDIRECTS} times"
+                return response.status_code, why
+        return response.status_code, f"it redirects more than {MOST_REDIRECTS} times"
 
     def _printable(self, text: str) -> str:
         return printable(without_key(text, *self._headers.values()), _SHOWN)
@@ -208,6 +231,8 @@ class AddressedAgent(Closable):
                     follow_redirects=False,
                     trust_env=False,
                     verify=self._trusted or True,
+                    # seats share the connections, and nothing that one of them was told may come back with another
+                    cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
                 )
             return self._client
 
@@ -225,6 +250,9 @@ def _headers_for(url: str) -> dict[str, str]:
     for number, origin in enumerate(by_origin, 1):
         if origin_of(origin) is None:
             raise ConfigError(f"{HEADERS}: name {number} of its members is no origin, such as https://agents.example")
+        for place, (name, value) in enumerate(by_origin[origin].items(), 1):
+            if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value) or name.lower() in _FRAMING:
+                raise ConfigError(f"{HEADERS}: header {place} of member {number} has a name or value that is not sent")
     return next((headers for origin, headers in by_origin.items() if origin_of(origin) == origin_of(url)), {})
 
 
@@ -249,16 +277,16 @@ class HttpBrain(Agent):
 
     def answer(self, ask: Ask, view: SeatView, /) -> Answer:
         """Put one request to the address, and wait for its answer until the deadline."""
-        answer = self._ask(ask, view)
-        self._note(self.game, answer)
-        return answer
-
-    def _ask(self, ask: Ask, view: SeatView) -> Answer:
         until = worth_until(ask, view)
+        answer = self._ask(ask, view, until)
+        self._note(self.game, answer)
+        # nobody waits any more
+        return NO_ANSWER if answer.fault == "failed" and time.monotonic() >= until else answer
+
+    def _ask(self, ask: Ask, view: SeatView, until: float) -> Answer:
         reply = self._agent.post(_body(self.game, ask, view), until)
         if isinstance(reply, str):
-            late = time.monotonic() >= until
-            return NO_ANSWER if late else failed(f"{self._agent.url}: {reply}")
+            return failed(f"{self._agent.url}: {reply}")
         if not reply.strip():
             return unusable(None, "the response has no body")
         return read_reply(reply, ask, view)

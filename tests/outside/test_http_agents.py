@@ -32,6 +32,7 @@ class Agents:
     def __init__(self) -> None:
         self.asks: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: set[str] = set()
         self.first: Callable[[dict[str, Any], int], Reply | None] = lambda _ask, _times: None
         self.closed = threading.Event()
         self._times: dict[str, int] = {}
@@ -42,6 +43,7 @@ class Agents:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
+                agents.paths.add(self.path)
                 ask = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 status, headers, body = agents.reply(ask, dict(self.headers), example["answer"])
                 # somebody may wait no longer
@@ -113,6 +115,36 @@ def test_a_request_that_fails_is_sent_again_with_the_same_id_and_no_answer_is_lo
     assert outcomes(game) == {"accepted"}
     ids = [ask["id"] for ask in agents.asks]
     assert len(ids) == 2 * len(set(ids))
+
+
+def test_why_a_request_is_sent_again_is_told_once_and_again_where_the_agent_is_given_up(agents, tmp_path, caplog):
+    agents.first = lambda _ask, _times: (503, {}, b"no room")
+    deadlines = "".join(f"{kind} = 0.5\n" for kind in KINDS)
+    (tmp_path / "short.toml").write_text(f"[rules]\ndebate_turns = 1\n[rules.deadlines]\n{deadlines}")
+    players = f"{agents.url}*4,scripted*4"
+    done = command(tmp_path, "play", "--players", players, "--seed", "3", "--give-up", "3", "--config", "short.toml")
+    why = f"{agents.url}: it answers with status 503: no room"
+    told = [message for message in caplog.messages if agents.url in message]
+    assert told == [f"{why}; the request is sent again until its deadline"]
+    assert f"(the last: {why}); --give-up 0 plays on all the same" in done.err
+
+
+def test_no_cookie_of_one_seat_comes_back_with_another(agents):
+    agents.first = lambda ask, times: None if times > 1 else (307, {"Location": "/", "Set-Cookie": "seat=\xff"}, b"")
+    game = wolfbus.play(f"{agents.url}*2,scripted*6", seed=7, config=SHORT)
+    assert outcomes(game) == {"accepted"}
+    assert not any("Cookie" in headers for headers in agents.headers)
+
+
+def test_an_address_is_asked_as_it_is_written_with_its_last_slash(agents):
+    wolfbus.play(f"{agents.url}/*1,scripted*7", seed=3, config=SHORT)
+    assert agents.paths == {"/wolf/"}
+
+
+def test_a_redirect_to_what_is_no_address_closes_the_request_and_stands_in_the_record(agents):
+    agents.first = lambda _ask, _times: (307, {"Location": "/\x01"}, b"")
+    (note,) = notes(wolfbus.play(f"{agents.url}*1,scripted*7", seed=3, config=SHORT))
+    assert note.startswith(f"{agents.url}: it leads to what is no address: ")
 
 
 def test_what_will_not_be_different_next_time_closes_the_request_and_stands_in_the_record(agents):
@@ -223,6 +255,14 @@ def test_headers_for_what_is_no_origin_are_refused_and_not_left_out(monkeypatch,
     by_origin = {"https://agents.example": {}, origin: {"Authorization": "Bearer hush"}}
     monkeypatch.setenv("WOLFBUS_HTTP_HEADERS", json.dumps(by_origin))
     with pytest.raises(ConfigError, match="WOLFBUS_HTTP_HEADERS: name 2 of its members is no origin") as refused:
+        wolfbus.play(["http://127.0.0.1:9/x", *["scripted"] * 7])
+    assert "hush" not in str(refused.value)
+
+
+@pytest.mark.parametrize("header", [{"X Y": "hush"}, {"Schlüssel": "hush"}, {"X": "hush "}, {"Content-Length": "3"}])
+def test_a_header_that_cannot_be_sent_is_refused_before_the_game_without_showing_it(monkeypatch, header):
+    monkeypatch.setenv("WOLFBUS_HTTP_HEADERS", json.dumps({"https://agents.example": {"X": "", **header}}))
+    with pytest.raises(ConfigError, match=r"WOLFBUS_HTTP_HEADERS: header [12] of member 1 has a name") as refused:
         wolfbus.play(["http://127.0.0.1:9/x", *["scripted"] * 7])
     assert "hush" not in str(refused.value)
 
