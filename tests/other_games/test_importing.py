@@ -134,8 +134,9 @@ BAD = {
         ('"info": {', '"info": {"GAME_END": [1], ', "no replay of Kaggle's werewolf: AttributeError"),
     ],
     "arena": [
-        ('"debate": [', '"debate": [["Ada"], ', "no state or result of Werewolf Arena: ValueError"),
-        ('"protected": "Eve"', '"protected": 7', "target: Input should be a valid string"),
+        ('"debate": [', '"debate": [["Ada"], ', "round 1: ValueError"),
+        ('"exiled": "Ada"', '"exiled": "Zoe"', "round 1: 'Zoe' has no seat in this game"),
+        ('"protected": "Eve"', '"protected": 7', "round 1: target: Input should be a valid string"),
     ],
     "arena on AgentBeats": [
         ("role_assignment", "roles", "no state or result of Werewolf Arena: KeyError 'role_assignment'"),
@@ -192,6 +193,22 @@ def test_a_log_with_a_result_that_no_inspection_has_is_refused(file_of, imported
     path.write_bytes(path.read_bytes().replace(b'"result":"Werewolf"', b'"result":"Wolf"'))
     with pytest.raises(RecordError, match=r"inspections.0.result.*'Wolf' is none of villagers, Villager"):
         read(path)
+
+
+def test_lines_with_bytes_that_are_no_text_are_counted_as_not_brought_over_whole(file_of, imported, capsys):
+    source = file_of("aiwolf")
+    source.write_bytes(source.read_bytes().replace(b"and I am a", b"and I am \xe9 \xe9"))
+    code, (path,) = imported("aiwolf", source)
+    assert code == 0
+    assert [said.text for said in lines_of(read(path), Said)][1] == "Bea lies, and I am � � Villager."
+    assert "bytes that are no UTF-8, with a sign in the place of each (1)" in capsys.readouterr().err
+
+
+def test_rows_of_an_order_that_is_no_number_are_refused(tmp_path, imported, capsys):
+    path = tmp_path / "table.csv"
+    path.write_text("order,game,event,seat,role\n1,g,seat,A,Werewolf\nnan,g,seat,B,Seer\n")
+    assert imported("table", path) == (2, [])
+    assert capsys.readouterr().err == f"wolfbus: {path}: line 3: order: 'nan' is no number\n"
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"info": 3}', "\x00", "1,2,3", '{"a":' * 9000])

@@ -69,12 +69,14 @@ def _logs_of(kind: str, path: Path, roles: Path | None, left_out: Counter[str]) 
     if not content.strip():
         raise RecordError("empty; there is no game in it")
     digest = sha256_hex(content)
-    builders = list(kind_of(kind).games(ImportSource(path, content, roles)))
+    source = ImportSource(path, content, roles)
+    builders = list(kind_of(kind).games(source))
     if not any(game.seats for game in builders):
         raise RecordError(f"there is no seat in it, so it is not {kind_of(kind).TITLE}")
     for game in builders:
         yield game.log(kind, path.name, digest)
     left_out.update(_sums(game.left_out for game in builders))
+    left_out["bytes that are no UTF-8, with a sign in the place of each"] += source.lines_with_other_bytes()
 
 
 def _sums(counts: Iterable[Counter[str]]) -> Counter[str]:

@@ -51,6 +51,12 @@ class ImportSource:
         encoding = "utf-16" if self.content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
         return self.content.decode(encoding, errors="replace")
 
+    def lines_with_other_bytes(self) -> int:
+        """Return how many lines of it hold bytes that are no text, for each of which a sign stands."""
+        if self.content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            return 0
+        return sum(line.decode(errors="ignore").encode() != line for line in self.content.split(b"\n"))
+
     def lines(self) -> list[str]:
         """Return the lines of its text; what else Unicode ends a line with is part of one."""
         return [line.removesuffix("\n") for line in io.StringIO(self.text, newline=None)]

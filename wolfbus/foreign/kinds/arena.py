@@ -19,6 +19,8 @@ from wolfbus.game.vocabulary import Winner
 TITLE: Final = "a game of Werewolf Arena"
 
 _WINNERS: Final[Mapping[str, Winner]] = {"werewolves": "werewolves", "villagers": "villagers"}
+_SHAPES: Final = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+"""What is raised where a value is of another shape."""
 
 
 def looks_like(start: bytes) -> bool:
@@ -40,7 +42,7 @@ def games(source: ImportSource) -> Iterator[ForeignLogBuilder]:
                 yield _game_of_state(value)
             else:
                 yield from _games_of_result(value)
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        except _SHAPES as error:
             raise RecordError(f"no state or result of Werewolf Arena: {type(error).__name__} {error}", line) from None
 
 
@@ -59,29 +61,39 @@ def _game_of_state(state: Mapping[str, Any]) -> ForeignLogBuilder:
         game.seat(name, player["role"], player.get("model"))
     seer = next((name for name, player in state["players"].items() if player["role"] == "Seer"), None)
     doctor = next((name for name, player in state["players"].items() if player["role"] == "Doctor"), None)
-    for round_ in state["rounds"]:
-        game.begin_night()
-        target, protected, unmasked = round_.get("eliminated"), round_.get("protected"), round_.get("unmasked")
-        if doctor is not None and protected:
-            game.protect(doctor, protected)
-        if seer is not None and unmasked:
-            game.inspect(seer, unmasked, state["players"][unmasked]["role"])
-        if target:
-            game.attack(target)
-            if target != protected:
-                game.kill(target)
-        for speaker, words in round_.get("debate") or ():
-            game.say(speaker, words)
-        game.left_out["rounds of bids"] += len(round_.get("bids") or ())
-        votes = round_.get("votes") or []
-        game.left_out["votes asked during the debate, which decide nothing"] += sum(map(len, votes[:-1]))
-        for voter, target in (votes[-1] if votes else {}).items():
-            game.ballot(voter, target)
-        if round_.get("exiled"):
-            game.leave(round_["exiled"], exiled=True)
+    for number, round_ in enumerate(state["rounds"], 1):
+        try:
+            _tell_round(game, round_, seer, doctor, state["players"])
+        except (RecordError, *_SHAPES) as error:
+            why = str(error) if isinstance(error, RecordError) else f"{type(error).__name__} {error}"
+            raise RecordError(f"round {number}: {why}") from None
     if state.get("winner"):
         game.end(_winner(state["winner"]))
     return game
+
+
+def _tell_round(
+    game: ForeignLogBuilder, round_: Mapping[str, Any], seer: str | None, doctor: str | None, players: Mapping[str, Any]
+) -> None:
+    game.begin_night()
+    target, protected, unmasked = round_.get("eliminated"), round_.get("protected"), round_.get("unmasked")
+    if doctor is not None and protected:
+        game.protect(doctor, protected)
+    if seer is not None and unmasked:
+        game.inspect(seer, unmasked, players[unmasked]["role"])
+    if target:
+        game.attack(target)
+        if target != protected:
+            game.kill(target)
+    for speaker, words in round_.get("debate") or ():
+        game.say(speaker, words)
+    game.left_out["rounds of bids"] += len(round_.get("bids") or ())
+    votes = round_.get("votes") or []
+    game.left_out["votes asked during the debate, which decide nothing"] += sum(map(len, votes[:-1]))
+    for voter, target in (votes[-1] if votes else {}).items():
+        game.ballot(voter, target)
+    if round_.get("exiled"):
+        game.leave(round_["exiled"], exiled=True)
 
 
 def _winner(word: str) -> Winner:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -53,9 +54,12 @@ def _place(numbered: tuple[int, Row]) -> tuple[float, int]:
     line, row = numbered
     order = row.get("order", "")
     try:
-        return float(order or line), line
+        place = float(order or line)
     except ValueError:
-        raise RecordError(f"order: {order!r} is no number", line) from None
+        place = math.nan
+    if math.isnan(place):
+        raise RecordError(f"order: {order!r} is no number", line)
+    return place, line
 
 
 def _rows(source: ImportSource) -> Iterator[tuple[int, Row]]:
