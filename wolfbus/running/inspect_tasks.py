@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+import anyio.lowlevel
 import anyio.to_thread
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -100,11 +102,14 @@ def _task(
     # the command line gives whatever YAML makes of it
     if not str(games).lstrip("0").isdecimal():
         raise ConfigError(f"games: {games!r:.80} is no whole number of 1 or more")
+    games = int(games)
     loaded = loaded_from(config)
     seed = seed_of(seed)
     brains = expand(_named(players), loaded.config.seats)
     if "human" in brains:
         raise ConfigError("players: an evaluation has no seat for a person at the terminal")
+    if design == "mirrored" and len({*brains}) < 2:
+        raise ConfigError('design = "mirrored": one agent plays against another; name two at least')
     samples = []
     if design == "fixed":
         planned = [(f"{number}", game_seed(seed, number), brains) for number in range(1, games + 1)]
@@ -130,8 +135,11 @@ def _named(players: str | list[str]) -> str:
         inspect, _, role = name.partition(":")
         return f"{_ITS}{role or _EVALUATED}" if inspect == INSPECT else name
 
-    # the command line makes a list of what has commas in it
-    return renamed(players if isinstance(players, str) else ",".join(players), rename)
+    # the command line makes a list of what has commas in it, and of words whatever YAML does
+    items: list[object] = [*players] if isinstance(players, list) else [players]
+    if not all(isinstance(item, str) for item in items):
+        raise ConfigError(f"players: {players!r:.80} is no spec, such as inspect*4,scripted*4")
+    return renamed(",".join(map(str, items)), rename)
 
 
 @solver
@@ -149,7 +157,7 @@ def playing(config: str | None = None, records: str | None = None) -> Solver:
         SAMPLE.set(sample)
         work = partial(_play, config, records, state.metadata["seed"], brains, list(roles))
         try:
-            game = await anyio.to_thread.run_sync(work)
+            game = await _played(work, sample)
         except WolfError:
             if sample.limit is not None:
                 raise sample.limit from None
@@ -162,6 +170,30 @@ def playing(config: str | None = None, records: str | None = None) -> Solver:
         return state
 
     return solve
+
+
+async def _played(work: Callable[[], PlayedGame], sample: PlayedIn) -> PlayedGame:
+    """Play a game in a thread; where Inspect ends the sample meanwhile, end the game before this is cancelled."""
+
+    async def end_with_sample() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            sample.end()
+
+    ended: PlayedGame | Exception
+    async with anyio.create_task_group() as watching:
+        watching.start_soon(end_with_sample)
+        try:
+            # a thread cannot be cancelled
+            ended = await anyio.to_thread.run_sync(work)
+        except Exception as error:  # noqa: BLE001 - raised below: a group of tasks would wrap it
+            ended = error
+        watching.cancel_scope.cancel()
+    await anyio.lowlevel.checkpoint()
+    if isinstance(ended, Exception):
+        raise ended
+    return ended
 
 
 def _in_inspects_words(brains: list[str], evaluated: str) -> tuple[list[str], dict[str, str | None]]:

@@ -7,6 +7,7 @@ Whoever plays a game inside a sample sets `SAMPLE` in the thread that opens the 
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextvars
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -39,18 +40,36 @@ class Sample:
         context: the context of the sample's task, by which Inspect knows whose call is whose.
         roles: the model role of each model that plays, by the model's name; None for the one that is evaluated.
         limit: the limit of Inspect's that ended the game; None as long as there was none.
+        over: whether Inspect has ended the sample, be it that its time is up or that somebody broke it off.
     """
 
     loop: asyncio.AbstractEventLoop
     context: contextvars.Context
     roles: Mapping[str, str | None]
     limit: LimitExceededError | None = field(default=None)
+    over: bool = field(default=False)
+    _under_way: set[concurrent.futures.Future[ModelOutput]] = field(default_factory=set)
+
+    def end(self) -> None:
+        """Break off the calls under way, and make no other; called in Inspect's loop."""
+        self.over = True
+        for begun in tuple(self._under_way):
+            begun.cancel()
 
     async def run(self, work: Coroutine[Any, Any, ModelOutput]) -> ModelOutput:
         """Run a coroutine in Inspect's loop, as part of the sample, and return its result."""
         # cancelled, as when the call's time is over, it is broken off there as well
         begun = self.context.copy().run(asyncio.run_coroutine_threadsafe, work, self.loop)
-        return await asyncio.wrap_future(begun)
+        self._under_way.add(begun)
+        begun.add_done_callback(self._under_way.discard)
+        if self.over:
+            begun.cancel()
+        try:
+            return await asyncio.wrap_future(begun)
+        except asyncio.CancelledError:
+            if not self.over:
+                raise
+            raise BudgetSpent("the evaluation has ended the sample: its time is up, or it was broken off") from None
 
 
 SAMPLE: Final[contextvars.ContextVar[Sample]] = contextvars.ContextVar("wolfbus_inspect_sample")
@@ -81,6 +100,8 @@ class InspectProvider:
         except LimitExceededError as error:
             self._sample.limit = error
             raise BudgetSpent(f"a limit of the evaluation is reached: {error}") from error
+        except BudgetSpent:
+            raise
         except Exception as error:
             line = redacted(f"{type(error).__name__}: {error}", None)
             # Inspect has tried again already

@@ -19,7 +19,7 @@ pytest.importorskip("inspect_ai", reason='no Inspect: pip install "wolfbus[inspe
 
 RULES = "debate_turns = 2\nmax_rounds = 2\n"
 EVALUATION = """
-import json, re, sys
+import asyncio, json, re, sys
 from inspect_ai import eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
@@ -42,10 +42,16 @@ def answer(messages, tools, choice, config):
 def model(name):
     return get_model(f"mockllm/{name}", custom_outputs=answer, memoize=False)
 
+async def never(*_, **__):
+    await asyncio.Event().wait()
+
 for task, players, options in json.loads(sys.argv[1]):
     arguments = {"games": 2, "players": players, "seed": 3, "config": "rules.toml", "records": f"records/{players}"}
     roles = {role: model(role) for role in options.pop("roles", ())}
-    (log,) = eval(f"wolfbus/{task}", model("model"), task_args=arguments, model_roles=roles, log_dir="logs",
+    evaluated = model("model")
+    if options.pop("silent", False):
+        evaluated.generate = never
+    (log,) = eval(f"wolfbus/{task}", evaluated, task_args=arguments, model_roles=roles, log_dir="logs",
                   display="none", **options)
     calls = [[event for event in sample.events if event.event == "model"] for sample in log.samples]
     print(json.dumps({
@@ -59,7 +65,13 @@ for task, players, options in json.loads(sys.argv[1]):
 """
 
 WOLF, STUDY, LIMITED = "inspect*2,scripted*6", "inspect*4,inspect:rival*4", "inspect*8"
-EVALUATIONS = [("wolf", WOLF, {}), ("study", STUDY, {"roles": ["rival"]}), ("wolf", LIMITED, {"token_limit": 20_000})]
+TIMED = "inspect*3,scripted*5"
+EVALUATIONS = [
+    ("wolf", WOLF, {}),
+    ("study", STUDY, {"roles": ["rival"]}),
+    ("wolf", LIMITED, {"token_limit": 20_000}),
+    ("wolf", TIMED, {"time_limit": 1, "silent": True}),
+]
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +119,15 @@ def test_a_limit_of_inspect_s_ends_the_sample_as_its_own(logs):
     assert [sample["limit"] for sample in log["samples"]] == ["token", "token"], log["error"]
 
 
+def test_a_time_limit_of_inspect_s_breaks_off_the_calls_and_the_game_and_leaves_it_unscored(folder, logs):
+    log = logs[TIMED]
+    assert [sample["limit"] for sample in log["samples"]] == ["time", "time"], log["error"]
+    assert not any("winner" in sample["metadata"] for sample in log["samples"])
+    records = [path.read_text() for path in (folder / "records" / TIMED).glob("*.ndjson")]
+    assert len(records) == 2
+    assert all("the evaluation has ended the sample" in record.splitlines()[-1] for record in records)
+
+
 def test_a_call_whose_time_is_over_is_broken_off_in_inspect_as_well():
     async def steps():
         broken_off = asyncio.Event()
@@ -151,8 +172,18 @@ def test_models_of_inspect_are_refused_outside_an_evaluation(tmp_path):
     assert "it has models in an evaluation only: inspect eval wolfbus/wolf" in done.err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("games", ["0", "'x'", "1.5"])
-def test_a_number_of_games_that_is_none_is_told_with_its_name(games):
-    script = f"from wolfbus.running.inspect_tasks import wolf; wolf(games={games})"
+@pytest.mark.parametrize(
+    ("task", "says"),
+    [
+        *[(f"wolf(games={games})", f"games: {games} is no whole number of 1 or more") for games in ("0", "'x'", "1.5")],
+        ("wolf(games='2', players=['inspect', 8])", "players: ['inspect', 8] is no spec, such as inspect*4,scripted*4"),
+        (
+            "study(design='mirrored', players='inspect')",
+            'design = "mirrored": one agent plays against another; name two',
+        ),
+    ],
+)
+def test_a_parameter_that_cannot_be_is_told_with_its_name(task, says):
+    script = f"from wolfbus.running.inspect_tasks import study, wolf; {task}"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
-    assert done.stderr.splitlines()[-1].endswith(f"ConfigError: games: {games} is no whole number of 1 or more")
+    assert f"ConfigError: {says}" in done.stderr.splitlines()[-1]
