@@ -118,7 +118,7 @@ def test_a_reply_that_is_nested_without_end_is_asked_for_again(
     asking: Asking, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     nested: Any = "x"
-    for _ in range(10_000):
+    for _ in range(200_000):
         nested = [{"thinking": nested}] if place == "thinking" else {"a": nested}
     deep = {"error": nested} if place == "error" else {"choices": [{"message": {"content": nested}}]}
     # how deep JSON is read differs by the version of Python

@@ -26,6 +26,7 @@ _AUTHORITY: Final = (
 _CLIENT_CERTIFICATE: Final = (
     "perhaps it asks for a certificate of the client: add ?ssl_certfile=FILE&ssl_keyfile=FILE to the address"
 )
+_CLOSED: Final = "reset by peer|broken pipe|closed by server"
 _REMEDIES: Final = (
     ("read only replica|link with master is down", "this is a replica: give the address of its master"),
     ("misconf", "make room on its disk, and look at its log"),
@@ -104,9 +105,12 @@ def _remedy(address: Address, error: Exception) -> str:
     waits = "; ?patience=SECONDS waits longer"
     if address.cluster:
         return f"check that these nodes of the cluster run and listen there{waits}"
+    if address.kind == "tls" and _says(error, _CLOSED):
+        # it may have gone before it was read why it does not take us
+        return f"check that it speaks TLS there; {_CLIENT_CERTIFICATE}"
     if address.kind == "tls":
         return "check the address, and that it runs there and speaks TLS (without TLS an address begins with redis://)"
-    if address.kind == "tcp" and _says(error, "reset by peer|closed by server"):
+    if address.kind == "tcp" and _says(error, _CLOSED):
         return "check the port: an address of one that speaks TLS begins with rediss://"
     nobody_listens = _says(error, "refused|no such file")
     if address.kind == "unix" and nobody_listens:
